@@ -145,12 +145,14 @@ def test_a_mixture_needs_no_more_examples_than_its_mean_chance(counts, accuracy,
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
-@pytest.mark.parametrize("text", ["0.37", "0.4", "0,5", ".5", "1", "0", "1.0", "0.123", "0.3333", "1.00"])
+@pytest.mark.parametrize("text", ["0.37", "0.4", "0,5", ".5", "1", "0", "1.0", "0.3333", "1.00", "0.625"])
 @pytest.mark.parametrize("examples", [1, 3, 7, 100, 1000])
 def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
     correct = Correct.from_accuracy(text, examples)
-    expected = [*range(correct.lowest, correct.highest + 1)] if correct.exact else []
-    assert of_node(f"correctOf('{text}', {examples})") == expected
+    expected = [*range(correct.lowest, correct.highest + 1)]
+    assert of_node(f"correctOf('{text}', {examples})") == (expected if correct.exact else [])
+    if not correct.exact:
+        assert of_node(f"nearestOf('{text}', {examples})") == expected
 
 
 @in_browser
@@ -172,7 +174,7 @@ def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
         ({"n": "50,000", "c": "2:25,000; 3:25000", "t": "1,000", "a": "0.5"}, "is better than chance"),
         ({"n": "15", "c": "4", "t": "1", "a": "0.5"}, "one prompt is tried and has a true accuracy of 0.500"),
         ({"n": "100", "c": "4", "t": "2", "a": "62 %"}, "tried and one has a true accuracy of 0.620"),
-        ({"n": "100", "c": "4", "t": "20", "a": ""}, "The best prompt is better than chance from 0.3900 on."),
+        ({"n": "100", "c": "4", "t": "20", "a": ""}, "accuracy that is better than chance is 0.3900."),
         ({"n": "3", "c": "2", "t": "20", "a": ""}, "No accuracy on so few examples is better than chance."),
         ({"n": "x", "c": "4", "t": "20", "a": "0.37"}, "Examples: write a whole number from 1 to 100,000. "),
         (
@@ -181,9 +183,13 @@ def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
             "fewer, perhaps.",
         ),
         ({"n": "1000", "c": "2", "t": "1", "a": "0.53"}, "is rounded, and the conclusion depends"),
-        ({"n": "7", "c": "2", "t": "1", "a": "0.5"}, "no number of 7 examples rounds to it"),
+        (
+            {"n": "7", "c": "2", "t": "1", "a": "0.5"},
+            "3 or 4 of 7; no number gives this accuracy exactly, so check both numbers",
+        ),
+        ({"n": "100", "c": "2", "t": "1", "a": "0.625"}, "is better than chance: p = 0.006 to 0.01"),
         ({"n": "x", "c": "2", "t": "1", "a": ""}, "Examples: write a whole number"),
-        ({"n": "100", "c": "4", "t": "20", "a": "0.37"}, "204 examples show with a probability of 0.8"),
+        ({"n": "100", "c": "4", "t": "20", "a": "0.37"}, "you need 204 examples to show with a power of 0.8"),
     ],
 )
 def test_the_page_says_what_the_numbers_mean(numbers, says, tmp_path):

@@ -34,8 +34,6 @@ function problems(examples, groups, prompts, numbers) {
     found.c = `Choices: the mixture has ${groups.reduce((total, [, count]) => total + count, 0)} examples, not ${examples}.`;
   if (prompts === null) found.t = `Prompts: write a whole number from 1 to ${MOST_PROMPTS.toLocaleString("en")}.`;
   if (numbers === null) found.a = "Best accuracy: write a number from 0 to 1, or a percentage.";
-  else if (examples !== null && numbers && !numbers.length)
-    found.a = `Best accuracy: no number of ${examples} examples rounds to it. Check both numbers.`;
   return found;
 }
 
@@ -62,7 +60,7 @@ const REASONS = {
   unclear: "The accuracy is rounded, and the conclusion depends on its other digits",
 };
 
-function show(examples, prompts, result) {
+function show(examples, prompts, result, exact) {
   const { baseline, standard, maximum, rows, better } = result;
   const verdict = field("verdict");
   verdict.dataset.better = better || "";
@@ -71,7 +69,7 @@ function show(examples, prompts, result) {
   verdict.textContent = better
     ? `${REASONS[better]}: p = ${range(rows.map((row) => row.maximumTail))} against ${of}.`
     : least <= examples
-      ? `The best prompt is better than chance from ${(least / examples).toFixed(4)} on.`
+      ? `The lowest accuracy that is better than chance is ${(least / examples).toFixed(4)}.`
       : "No accuracy on so few examples is better than chance.";
   const lines = [
     ["Standard random baseline (one guesser)", standard.toFixed(4)],
@@ -82,8 +80,9 @@ function show(examples, prompts, result) {
     ],
   ];
   if (rows.length) {
-    const correct = [...new Set([rows[0].correct, rows[rows.length - 1].correct])].join(" to ");
-    lines.push(["Correct examples", `${correct} of ${examples}`]);
+    const correct = [...new Set([rows[0].correct, rows[rows.length - 1].correct])].join(exact ? " to " : " or ");
+    const nearest = "; no number gives this accuracy exactly, so check both numbers";
+    lines.push(["Correct examples", `${correct} of ${examples}${exact ? "" : nearest}`]);
     if (prompts > 1) lines.push(["p for one guesser", range(rows.map((row) => row.standardTail))]);
     lines.push([`p for ${of}`, range(rows.map((row) => row.maximumTail))]);
   }
@@ -166,8 +165,8 @@ function planned(groups, prompts, text, standard) {
   const tried = prompts === 1 ? "one prompt is tried and" : `${prompts.toLocaleString("en")} prompts are tried and one`;
   return number === null
     ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.${mixed.replace("no more", "fewer, perhaps")}`
-    : `If ${tried} has a true accuracy of ${accuracy.toFixed(3)}, ${number.toLocaleString("en")} ` +
-        `examples show with a probability of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
+    : `If ${tried} has a true accuracy of ${accuracy.toFixed(3)}, you need ${number.toLocaleString("en")} ` +
+        `examples to show with a power of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
 }
 
 function update() {
@@ -175,15 +174,16 @@ function update() {
   const examples = whole(text.n, 1, MOST_ON_PAGE);
   const groups = groupsOf(text.c, examples);
   const prompts = whole(text.t, 1, MOST_PROMPTS);
-  const numbers = text.a.trim() === "" || examples === null ? [] : correctOf(text.a, examples);
-  const found = problems(examples, groups, prompts, text.a.trim() === "" ? undefined : numbers);
+  const rounding = text.a.trim() === "" || examples === null ? [] : correctOf(text.a, examples);
+  const exact = text.a.trim() === "" || (rounding || []).length > 0;
+  const found = problems(examples, groups, prompts, rounding);
   for (const name of ["n", "c", "t", "a"]) field(name).setAttribute("aria-invalid", String(name in found));
   field("problem").textContent = Object.values(found).join(" ");
   field("results").hidden = Object.keys(found).length > 0;
   history.replaceState(null, "", `?${new URLSearchParams(text)}`);
   if (Object.keys(found).length) return;
-  const result = judge(groups, prompts, numbers);
-  show(examples, prompts, result);
+  const result = judge(groups, prompts, exact ? rounding : nearestOf(text.a, examples));
+  show(examples, prompts, result, exact);
   field("needed").textContent = planned(groups, prompts, text.a, result.standard);
 }
 

@@ -190,6 +190,16 @@ function correctOf(text, examples) {
   return numbers;
 }
 
+/** The one or two numbers of correct examples that are nearest to an accuracy to which none rounds. */
+function nearestOf(text, examples) {
+  const match = /^\s*(\d*)(?:[.,](\d*))?\s*(%?)\s*$/.exec(text);
+  const unit = 10n ** BigInt((match[2] || "").length) * (match[3] ? 100n : 1n);
+  const doubled = 2n * BigInt(`${match[1]}${match[2] || ""}`) * BigInt(examples);
+  const highest = (doubled + unit) / (2n * unit);
+  // halfway between two numbers, both are nearest
+  return (doubled + unit) % (2n * unit) === 0n ? [Number(highest) - 1, Number(highest)] : [Number(highest)];
+}
+
 /** What an accuracy means: both baselines, both tails, and the conclusion; for each number of correct examples. */
 function judge(groups, prompts, numbers) {
   const baseline = new RandomBaseline(groups);
@@ -212,4 +222,4 @@ function judge(groups, prompts, numbers) {
   return { baseline, standard: baseline.standard, maximum, rows, better };
 }
 
-if (typeof module !== "undefined") module.exports = { RandomBaseline, power, examplesForPower, correctOf, judge };
+if (typeof module !== "undefined") module.exports = { RandomBaseline, power, examplesForPower, correctOf, nearestOf, judge };

@@ -12,6 +12,7 @@ from abovechance.chance.multiplicity import with_adjusted
     ("tail", "position", "randomization_tail", "word", "reason"),
     [
         (0.001, "above", None, "yes", "p = 1.0e-03 against the best of 20 guessers"),
+        (0.0, "above", None, "yes", "p < 1e-300 against the best of 20 guessers"),
         (0.06, "above", None, "no", "p = 0.06 against the best of 20 guessers"),
         (0.05, "above", None, "yes", "p = 0.05 against the best of 20 guessers"),
         (0.001, "above", 0.02, "yes", "p = 0.02 in the randomization test"),
@@ -37,6 +38,10 @@ def settings(**columns: object) -> pd.DataFrame:
         "maximum_tail": [0.01, 0.03, 0.04, 0.9],
     }
     return pd.DataFrame(rows | columns)
+
+
+def test_a_single_prompt_is_compared_with_one_guesser():
+    assert conclude(0.2, "above", 1, None) == ("no", "p = 0.20 against one guesser")
 
 
 def test_settings_are_concluded_on_by_adjusted_tails():

@@ -46,7 +46,9 @@ def conclude(
         How p-values are called.
     """
     rejects = tail <= ALPHA
-    reason = f"{name} = {probability(tail)} against the best of {prompts} guesser{'s' * (prompts != 1)}"
+    rivals = "one guesser" if prompts == 1 else f"the best of {prompts} guessers"
+    value = f"= {probability(tail)}" if tail else "< 1e-300"
+    reason = f"{name} {value} against {rivals}"
     if randomization_tail is None:
         return "yes" if rejects else "no", reason
     if math.isnan(randomization_tail):

@@ -231,7 +231,7 @@ class Verdict:
         """Return a sentence about what rounding leaves open; an empty string if it leaves nothing open."""
         ends = self.possible or (self, self)
         least, highest = (round(end.accuracy * self.examples) for end in ends)
-        tails = " to ".join(f"{end.maximum_tail:.2g}" for end in ends)
+        tails = " to ".join(dict.fromkeys(f"{end.maximum_tail:.2g}" for end in ends))
         if not self.exact:
             none = f"no number of correct answers out of {self.examples}"
             if self.possible is None:
