@@ -64,7 +64,7 @@ def test_numbers_that_round_to_one_accuracy_and_disagree_are_unclear():
 
 def test_none_is_said_in_words():
     concluded = with_conclusions(with_adjusted(settings(maximum_tail=[0.2, 0.3, 0.4, 0.5])))
-    assert in_words(concluded)[0] == "None of the 4 settings is better than chance."
+    assert in_words(concluded)[0] == "None of the 4 settings is shown to be better than chance."
 
 
 def test_no_verdict_at_all_is_a_sentence():

@@ -115,9 +115,8 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         row = judged.iloc[0]
         conclusion = word.get(row["better_than_chance"], "is not clearly better than chance")
         return [f"The best score {conclusion} ({row['reason']})."]
-    conclusion = (
-        f"{_number(yes).capitalize()} of the {number} {noun}s {'is' if yes < 2 else 'are'} better than chance"
-    )
+    verb = "are" if yes > 1 else "is" if yes else "is shown to be"
+    conclusion = f"{_number(yes).capitalize()} of the {number} {noun}s {verb} better than chance"
     sentences = [f"{conclusion}; {unclear} {_is(unclear)} unclear." if unclear else f"{conclusion}."]
     sentences.append(
         f"The best prompt is above the standard random baseline in {_number(number - below)} of them, and "
