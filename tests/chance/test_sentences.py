@@ -57,8 +57,8 @@ def test_several_settings():
         "No settings have p <= 0.05 without correction. After the Benjamini-Hochberg correction for 2 "
         "comparisons, none has p <= 0.05.",
     ]
-    one = words_of(maximum_tail=[0.02, 0.3], position=["above", "above"])
-    assert one[2].startswith("1 setting has p <= 0.05 without correction.")
+    single = words_of(maximum_tail=[0.02, 0.3], position=["above", "above"])
+    assert single[2].startswith("1 setting has p <= 0.05 without correction.")
     at_the_level = words_of(maximum_tail=[0.05, 0.05])
     assert at_the_level[2].startswith("2 settings have p <= 0.05 without correction.")
 
