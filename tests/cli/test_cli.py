@@ -272,6 +272,15 @@ def test_rows_that_look_like_prompts_of_one_score_are_noted(tmp_path):
     assert "note: 1 row with the same source, task and model" in run("check", "a.csv", folder=tmp_path).stderr
 
 
+@pytest.mark.parametrize("command", sorted(get_command(app).commands))
+def test_help_fits_a_screen_of_80_columns(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    lines = run(command, "--help").stdout.splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def test_the_maximum_baseline_is_shown_on_a_narrow_screen(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = run("check", "docs/published_maxima.csv").stdout.splitlines()

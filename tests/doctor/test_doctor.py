@@ -84,6 +84,12 @@ def test_damaged_files_are_signs_and_the_others_are_still_read(tmp_path):
     assert "its status is 'error'" in diagnoses[0].suspicion.evidence
 
 
+def test_what_is_wrong_in_a_file_does_not_repeat_its_name(tmp_path):
+    (tmp_path / "samples_t_2026.jsonl").write_text('{"a": 1}\n')
+    (sign,), _ = diagnose([tmp_path], DOCTOR)
+    assert sign.suspicion.evidence.startswith("row 1: has no 'doc_id'")
+
+
 def test_metrics_that_are_no_flags_are_a_note(tmp_path):
     path = write_texts(sound(1, 40), tmp_path)
     path.write_text(path.read_text().replace('"exact_match": 1.0', '"exact_match": 0.7'))

@@ -30,7 +30,7 @@ ORDER = (
 @app.command(
     epilog=example_lines(
         "abovechance variance evals/pythia-160m",
-        "abovechance variance evals.zip --task piqa --task arc_easy --figure curves.png",
+        "abovechance variance evals.zip --task piqa --figure curves.png",
     )
 )
 def variance(

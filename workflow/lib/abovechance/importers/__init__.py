@@ -167,7 +167,9 @@ CAUSES = {
 
 
 def _failure(error: InputError, file: Path, check: str, severity: Severity) -> Suspicion:
-    return Suspicion(check, severity, str(error).removeprefix(f"{file}: "), CAUSES[check])
+    # the file is named by itself
+    message = str(error).removeprefix(f"{file}: ").removeprefix(f"{file}, ")
+    return Suspicion(check, severity, message, CAUSES[check])
 
 
 def _with_importers(paths: Sequence[Path], options: Options) -> list[tuple[Importer, Path]]:
