@@ -211,7 +211,7 @@ def check_recorded(run: Run) -> None:
         )
     if reported is None or reported.accuracy is None or recorded.isna().any() or rows.empty:
         return
-    if abs(recorded.mean() - reported.accuracy) * len(rows) >= 0.5:
+    if abs(recorded.mean() - reported.accuracy) >= 0.5 / len(rows):
         raise InputError(
             f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
             f"{reported.place} says {reported.accuracy:.4f}; expected the whole log that belongs to it"
