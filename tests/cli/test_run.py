@@ -136,3 +136,9 @@ def test_a_folder_that_cannot_be_written_is_told_before_snakemake_starts(place, 
         f"abovechance: error: {place}: cannot be written (Read-only file system); results are stored in the "
         "current folder\n",
     )
+    # with --directory, the results are elsewhere
+    commands = []
+    monkeypatch.setattr("os.execv", lambda _, command: commands.append(command))
+    for option in (["--directory", "x"], ["--directory=x"], ["-d", "x"]):
+        assert run("run", "mine.yaml", "--", *option, folder=place).returncode == 0
+    assert len(commands) == 3

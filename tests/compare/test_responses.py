@@ -336,6 +336,22 @@ def test_a_rounded_leaderboard_allows_all_numbers_of_correct_answers(decimals, d
     )
 
 
+def test_a_leaderboard_between_two_numbers_of_correct_answers(tmp_path):
+    """12 or 13 of 25 are 0.50; with both, the models differ."""
+    path = tmp_path / "board.csv"
+    path.write_text("model,accuracy,n\nA,0.50,25\nB,0.20,25\n")
+    completed = CliRunner().invoke(app, ["compare", str(path), "--json"])
+    (report,) = json.loads(completed.stdout)
+    (pair,) = report["pairs"]
+    assert pair["low"] > 0.01
+    assert pair["p"] == pytest.approx(0.0382, abs=1e-4)
+    assert report["ranks"][1]["rank_low"] == 2
+    assert completed.stderr == (
+        f"note: {path}, row 2: no number of correct answers out of 25 gives 'A' an accuracy of 0.50; 12 or "
+        "13 correct answers assumed\n"
+    )
+
+
 def test_the_limits_of_a_leaderboard(tmp_path):
     path = tmp_path / "board.csv"
     path.write_text(f"model,accuracy,n\na,1,1\nb,0,{MOST_EXAMPLES}\n")

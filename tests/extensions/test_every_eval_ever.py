@@ -245,7 +245,11 @@ def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, h
     scale = {"min_score": lowest, "max_score": highest} if highest is not None else {}
     result["metric_config"] = {"metric_name": name, "lower_is_better": False} | scale
     record.write_text(json.dumps(content))
-    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1", "--chance", "0.25"]
+    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1"]
+    if accuracy is None:  # no chance would help
+        (verdict,) = json.loads(run(*arguments, "--json").stdout)
+        assert verdict["reason"] == "the metric is not a share of correct answers"
+    arguments += ["--chance", "0.25"]
     (verdict,) = json.loads(run(*arguments, "--json").stdout)
     assert verdict.get("accuracy") == (None if accuracy is None else pytest.approx(accuracy))
     if accuracy is not None:
@@ -297,7 +301,7 @@ def test_rows_that_are_no_accuracy_stop_no_other_evaluation_of_a_record(tmp_path
     arguments = ["annotate", str(tmp_path / "in"), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "4"]
     verdicts = json.loads(run(*arguments, "--json").stdout)
     reasons = {verdict["task"]: verdict.get("reason") for verdict in verdicts}
-    assert reasons["summaries"] == "the metric is not a share of correct answers"
+    assert reasons["summaries"] == "the rows of samples contain no 0 or 1 for each example of this result"
     assert sum("p_value" in verdict for verdict in verdicts) == 1
 
 

@@ -64,6 +64,22 @@ def test_labels_of_several_types_are_not_turned_into_texts():
     assert of_users.p == of_labels.p == pytest.approx(1 / 24)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_functions_of_users_get_missing_labels_as_a_text(missing):
+    f1 = Metric("mine", "F1", lambda rows, gold: of_scikit_learn.f1_score(gold, rows, average="macro"))
+    predictions, gold = ["a", missing, "c", "b", "a"], ["a", "b", "c", "b", "a"]
+    expected = of_scikit_learn.f1_score(gold, ["a", "x", "c", "b", "a"], average="macro")
+    assert null_distribution(f1, predictions, gold).observed == pytest.approx(expected)
+
+
+def test_items_that_are_lists_are_refused():
+    for name, gold in (("mrr", [["a"], ["b"], ["c"]]), ("subset_accuracy", [["a"], ["b"], ["c"]])):
+        with pytest.raises(
+            InputError, match=r"^an answer is \[\['a'\], .*; expected items that are texts or"
+        ):
+            null_distribution(name, [[["a"], ["b"]], [["b"], ["a"]], [["c"], ["a"]]], gold)
+
+
 def _equal(first, second):
     return first == second
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -212,15 +213,21 @@ def test_numbers_stay_whole_beside_settings_without_a_verdict(tmp_path, values):
     )
 
 
-def test_verdicts_that_are_older_than_the_results_are_noted(tmp_path, values):
+def test_verdicts_of_other_results_are_noted(tmp_path, values):
     """As after a run that stopped before its verdicts: those in the folder are of the run before."""
     folder = study(tmp_path / "one", values, ["a", "b", "c"])
+    accuracy, verdicts = folder / "accuracy" / "m.parquet", folder / "tables" / "verdicts.parquet"
+    later = verdicts.stat().st_mtime + 1
+    os.utime(accuracy, (later, later))  # copied or touched
     assert CliRunner().invoke(app, ["check", str(folder)]).stderr == ""
-    later = (folder / "tables" / "verdicts.parquet").stat().st_mtime + 1
-    os.utime(folder / "accuracy" / "m.parquet", (later, later))
-    assert CliRunner().invoke(app, ["check", str(folder)]).stderr == (
-        "note: these verdicts are of an earlier run: newer results exist; run the study to the end again\n"
-    )
+    second = study(tmp_path / "other", {name: -rows for name, rows in values.items()}, ["a", "b", "c"])
+    for times, is_noted in (((later, later), True), ((later - 2, later - 2), False)):
+        shutil.copy(second / "accuracy" / "m.parquet", accuracy)
+        os.utime(accuracy, times)
+        messages = CliRunner().invoke(app, ["check", str(folder)]).stderr
+        assert (
+            messages.startswith("note: these verdicts are of an earlier run: newer results exist") == is_noted
+        )
 
 
 @pytest.mark.parametrize(("shared", "predictions"), [(1, 3), (0, 0)])

@@ -154,6 +154,9 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (["a", "b"], '["b"]', 1),
         (["a ", "a", "b"], "a", 1),  # exactly this one
         (["a ", " a", "b"], "a", None),  # either of two
+        (["a ", "a", "b"], "a ", 0),
+        ([" a", "a ", "b"], "a ", 1),
+        (["1 ", "1"], "1 ", 0),
         (["1", "2", "3"], "1.0", None),  # neither a text nor plainly an index
         (["a", "b", "c"], "1.0", 1),
         (["a", "b", "c"], "01", None),

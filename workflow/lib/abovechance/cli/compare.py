@@ -269,8 +269,11 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         accuracies, sizes, names = board["accuracy"], board["n"], board["model"].tolist()
         sample = leaderboard.unpaired(accuracies, sizes, correct_range=board[["lowest", "highest"]])
         pairs = many.pairs(sample, names, confidence)
-        nearest = many.pairs(leaderboard.unpaired(accuracies, sizes), names, confidence)
-        if hidden := int(((nearest["low"] > 0) & ~(pairs["low"] > 0)).sum()):
+        hidden = 0
+        if (board["lowest"] < board["highest"]).any():
+            nearest = many.pairs(leaderboard.unpaired(accuracies, sizes), names, confidence)
+            hidden = int((many.differ(nearest, confidence) & ~many.differ(pairs, confidence)).sum())
+        if hidden:
             tell_note(
                 f"{task}: {counted(hidden, 'pair')} of models would differ if accuracies were not rounded; "
                 "other numbers of correct answers round to the same accuracies"

@@ -246,8 +246,7 @@ def _of_study(folder: Path) -> Verdicts:
     needed = {name for name, column in VERDICTS.columns.items() if not column.optional}
     if not needed <= {*table} or table.empty:
         raise InputError(f"{path}: is no table of verdicts; delete it and run the study again")
-    written = path.stat().st_mtime
-    if any(file.stat().st_mtime > written for file in (folder / "accuracy").glob("*.parquet")):
+    if _is_outdated(table, folder / "accuracy", path.stat().st_mtime):
         tell_note("these verdicts are of an earlier run: newer results exist; run the study to the end again")
     if (left_out := int(table["left_out"].sum()) if "left_out" in table else 0) > 0:
         tell_note(
@@ -255,6 +254,21 @@ def _of_study(folder: Path) -> Verdicts:
             f"without a remaining prompt: {counted(int(table['better_than_chance'].isna().sum()), 'setting')}"
         )
     return Verdicts(table)
+
+
+def _is_outdated(verdicts: pd.DataFrame, folder: Path, written: float) -> bool:
+    """Return whether newer accuracies in a study's folder are not those that verdicts are of."""
+    files = sorted(folder.glob("*.parquet"))
+    if not any(file.stat().st_mtime > written for file in files):
+        return False
+    present = judge(pd.concat(map(read_table, files), ignore_index=True)).table
+    columns = [*SETTING, "prompts", "best_prompt", "best_accuracy", "examples"]
+    rows = [
+        table.loc[table["best_prompt"].notna(), columns].astype(dict.fromkeys(SETTING, str))
+        for table in (verdicts, present)
+    ]
+    first, second = (table.sort_values([*SETTING]).to_numpy().tolist() for table in rows)
+    return bool(first != second)
 
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:

@@ -72,9 +72,11 @@ def run(
     command = snakemake_command(workflow_folder(), path, *options, profile=profile)
     # first, because several options take every word up to the next option
     command[3:3] = snakemake_options or []
+    elsewhere = any(option.startswith(("--directory", "-d")) for option in snakemake_options or [])
     try:
-        with tempfile.TemporaryFile(dir="."):
-            pass
+        if not elsewhere:
+            with tempfile.TemporaryFile(dir="."):
+                pass
     except OSError as error:
         raise InputError(
             f"{Path.cwd()}: cannot be written ({error.strerror}); results are stored in the current folder"

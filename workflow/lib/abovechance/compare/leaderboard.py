@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
 
 NEEDED = ("model", "accuracy", "n")
+FEW = 20  # correct or wrong answers
 
 
 def is_leaderboard(path: Path) -> bool:
@@ -60,9 +61,12 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         except ValueError as error:
             raise InputError(f"{path}, row {place}: {error}") from None
         if not correct.exact:
+            numbers = counted(correct.nearest, "correct answer")
+            if correct.lowest < correct.highest:
+                numbers = f"{correct.lowest} or {numbers}"
             note = (
                 f"{path}, row {place}: no number of correct answers out of {examples} gives '{model}' an "
-                f"accuracy of {row['accuracy'].strip()}; {counted(correct.nearest, 'correct answer')} assumed"
+                f"accuracy of {row['accuracy'].strip()}; {numbers} assumed"
             )
         rows.append(
             {"model": model, "task": task, "accuracy": accuracy, "n": examples}
@@ -107,36 +111,27 @@ def unpaired(
     count = np.broadcast_to(count, values.shape)
     if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
         raise InputError("expected accuracies in [0, 1], and at least 1 example for each")
-    nearest = np.rint(values * count)
+    nearest = np.floor(values * count + 0.5)
     limits = np.stack([nearest, nearest], axis=1) if correct_range is None else np.asarray(correct_range)
     # that all of a few were right does not say that all are
     correct = np.random.default_rng([seed, 2]).integers(limits[:, 0], limits[:, 1] + 1, (draws, len(values)))
     sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1)
     center = (nearest + 1) / (count + 2)
     variance = center * (1 - center) / (count + 2)
-
-    def tail(correct: Sequence[float], pair: list[int]) -> float:
-        """Return the p-value if so many answers of two models are correct."""
-        sizes = count[pair]
-        centers, shares = (np.array(correct) + 1) / (sizes + 2), np.array(correct) / sizes
-        spread = Spread((float((centers * (1 - centers) / (sizes + 2)).sum()),), (np.inf,))
-        pooled = sum(correct) / sizes.sum()
-        if_equal = pooled * (1 - pooled) * (1 / sizes).sum()
-        score_p = 2 * stats.norm.sf(abs(shares[0] - shares[1]) / np.sqrt(if_equal)) if if_equal > 0 else 1.0
-        return max(spread.p(float(centers[0] - centers[1])), float(score_p))
+    ends = [_ends(int(low), int(high), int(size)) for (low, high), size in zip(limits, count, strict=True)]
 
     def compared(first: int, two: int) -> Difference:
-        pair = [first, two]
-        ahead = nearest[first] / count[first] >= nearest[two] / count[two]
-        closest = [limits[first, 0 if ahead else 1], limits[two, 1 if ahead else 0]]
-        shares = np.array(closest) / count[pair]
-        p = tail(closest, pair) if (shares[0] > shares[1]) == ahead and shares[0] != shares[1] else 1.0
-        rounding = float(
-            (np.abs(limits[pair] - nearest[pair][:, None]).max(axis=1) / (count[pair] + 2)).sum()
-        )
+        sizes = float(count[first]), float(count[two])
+        ahead = nearest[first] / sizes[0] >= nearest[two] / sizes[1]
+        closest = float(limits[first, 0 if ahead else 1]), float(limits[two, 1 if ahead else 0])
+        shares = closest[0] / sizes[0], closest[1] / sizes[1]
+        p = _tail(closest, sizes) if (shares[0] > shares[1]) == ahead and shares[0] != shares[1] else 1.0
         spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
         value, middle = float(values[first] - values[two]), float(center[first] - center[two])
-        return Difference(value, middle, spread, p, limit=1.0, rounding=rounding)
+        possible: tuple[tuple[float, float], ...] = ()
+        if len(ends[first]) + len(ends[two]) > 2:
+            possible = tuple((a - b, v + w) for (a, v), (b, w) in product(ends[first], ends[two]))
+        return Difference(value, middle, spread, p, limit=1.0, possible=possible)
 
     return Sample(
         values,
@@ -146,6 +141,37 @@ def unpaired(
         np.zeros(0),
         largest=_largest_of_counts(center, count, draws, seed),
     )
+
+
+def _tail(correct: tuple[float, float], sizes: tuple[float, float]) -> float:
+    """Return the p-value if so many answers of two models are correct."""
+    (first, first_variance), (second, second_variance) = (
+        _center(number, size) for number, size in zip(correct, sizes, strict=True)
+    )
+    p = Spread((first_variance + second_variance,), (np.inf,)).p(first - second)
+    pooled = sum(correct) / sum(sizes)
+    if_equal = pooled * (1 - pooled) * (1 / sizes[0] + 1 / sizes[1])
+    if if_equal <= 0:
+        return 1.0
+    difference = abs(correct[0] / sizes[0] - correct[1] / sizes[1])
+    return max(p, float(2 * stats.norm.sf(difference / sqrt(if_equal))))
+
+
+def _center(correct: float, size: float) -> tuple[float, float]:
+    """Return a score with one more correct and one more wrong answer, and its variance."""
+    center = (correct + 1) / (size + 2)
+    return center, center * (1 - center) / (size + 2)
+
+
+def _ends(lowest: int, highest: int, size: int) -> list[tuple[float, float]]:
+    """Return the scores and variances of the numbers of correct answers that can be an end of an interval.
+
+    The ends of an interval follow the number of correct answers, but if almost none or almost all are
+    correct.
+    """
+    numbers = {lowest, highest, *range(lowest, min(highest, FEW) + 1)}
+    numbers |= {*range(max(lowest, size - FEW), highest + 1)}
+    return [_center(number, size) for number in sorted(numbers)]
 
 
 def _largest_of_counts(center: Floats, count: Floats, draws: int, seed: int) -> Floats:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Bools, Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
@@ -124,16 +124,12 @@ def ranks(
         models minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
     table = pairs(sample, names, confidence) if all_pairs is None else all_pairs
-    # by more than rounding; of one pair, or where nothing varies, by the test
-    by_test = table["low"].isna() | (len(table) == 1)
-    sure = np.where(by_test, table["holm"] <= 1 - confidence, table["low"] > 1e-12)
-    separated = table[sure]
+    separated = table[differ(table, confidence)]
     order = np.argsort(-sample.scores, kind="stable")
     best = sample.draws == sample.draws.max(axis=1, keepdims=True)
     share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     ordered = [names[place] for place in order]
-    differ = set(zip(separated["first"], separated["second"], strict=True))
-    letters = _letters(ordered, differ)
+    letters = _letters(ordered, set(zip(separated["first"], separated["second"], strict=True)))
     table = pd.DataFrame(
         {
             "model": names[place],
@@ -151,10 +147,20 @@ def ranks(
     return table
 
 
-def _letters(names: Sequence[str], differ: set[tuple[str, str]]) -> dict[str, str]:
+def differ(pairs: pd.DataFrame, confidence: float = CONFIDENCE) -> Bools:
+    """(pairs,) whether the two models of a pair differ by more than rounding.
+
+    If there is one pair, or if nothing varies, the test decides, otherwise the simultaneous interval.
+    """
+    by_test = pairs["low"].isna() | (len(pairs) == 1)
+    result: Bools = np.where(by_test, pairs["holm"] <= 1 - confidence, pairs["low"] > 1e-12)
+    return result
+
+
+def _letters(names: Sequence[str], different: set[tuple[str, str]]) -> dict[str, str]:
     """{name: letters} such that two names share one unless they differ (insert and absorb; Piepho, 2004)."""
     columns: list[set[str]] = [set(names)]
-    for first, second in sorted(differ, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))):
+    for first, second in sorted(different, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))):
         split = [column for column in columns if {first, second} <= column]
         columns = [column for column in columns if column not in split]
         for column in split:

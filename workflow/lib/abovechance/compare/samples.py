@@ -37,8 +37,9 @@ class Difference(NamedTuple):
         The two-sided p-value of no difference.
     limit
         The largest possible difference, where the interval ends at the latest.
-    rounding
-        How much rounded scores can change the difference; the interval is wider by this on either side.
+    possible
+        (center, variance) of each pair of numbers of correct answers that round to the scores, as far as one
+        of them can be an end of the interval; none if scores are not rounded.
     """
 
     value: float
@@ -46,19 +47,24 @@ class Difference(NamedTuple):
     spread: Spread
     p: float
     limit: float = np.inf
-    rounding: float = 0.0
+    possible: tuple[tuple[float, float], ...] = ()
 
     @property
     def reversed(self) -> Difference:
         """The second model's score less the first's."""
-        return self._replace(value=-self.value, center=-self.center)
+        possible = tuple((-center, variance) for center, variance in self.possible)
+        return self._replace(value=-self.value, center=-self.center, possible=possible)
 
     def interval(self, tail: float) -> tuple[float, float]:
         """Return the interval that leaves out this probability on either side; missing if nothing varies."""
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
-        reach = self.spread.reach(tail) + self.rounding
-        return max(self.center - reach, -self.limit), min(self.center + reach, self.limit)
+        reach = self.spread.reach(tail)
+        low, high = self.center - reach, self.center + reach
+        for center, variance in self.possible:
+            reach = Spread((variance,), (np.inf,)).reach(tail)
+            low, high = min(low, center - reach), max(high, center + reach)
+        return max(low, -self.limit), min(high, self.limit)
 
     @classmethod
     def tested(cls, value: float, spread: Spread, parts: Floats) -> Difference:

@@ -44,6 +44,7 @@ ACCURACIES = ("acc", "match", "correct", "pass@1")
 PERCENT = 100
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
+NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
 NO_CHANCE = "there are no rows of samples; use --chance or --choices"
 NO_COUNT = "the record does not contain the number of samples"
 
@@ -86,10 +87,10 @@ def annotate(
             verdict: dict[str, Any]
             if (run := runs.get((task, name))) is not None:
                 verdict = verdict_of(run, prompts, chance)
-            elif has_rows or is_lower:
+            elif has_rows:
+                verdict = {REASON: NO_ROWS}
+            elif is_lower:
                 verdict = {REASON: NO_ACCURACY}
-            elif chance is None:
-                verdict = {REASON: NO_CHANCE}
             else:
                 verdict = _of_aggregate(details, result, prompts, chance)
             if REASON not in verdict:
@@ -114,7 +115,7 @@ def _runs(path: Path) -> dict[tuple[str, str], Run]:
 
 
 def _of_aggregate(
-    details: dict[str, Any], result: dict[str, Any], prompts: int, chance: float
+    details: dict[str, Any], result: dict[str, Any], prompts: int, chance: float | None
 ) -> dict[str, Any]:
     """Return the verdict on a reported accuracy without rows, or the reason for having none.
 
@@ -133,6 +134,8 @@ def _of_aggregate(
         score, digits = score / PERCENT, digits + 2
     if not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
         return {REASON: NO_ACCURACY}
+    if chance is None:
+        return {REASON: NO_CHANCE}
     if not isinstance(count, int) or count < 1:
         return {REASON: NO_COUNT}
     row = {"best_accuracy": score, "examples": count, "chance": chance, "prompts": prompts}

@@ -11,6 +11,8 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.metrics.contract import Metric, Objects, objects
 
+MISSING = "(missing)"  # a label that is never correct
+
 
 def in_form(
     metric: Metric, predictions: Any, gold: Any, choices: Sequence[Sequence[Any]] | None
@@ -92,7 +94,12 @@ def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
         if not isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
             raise InputError(f"an answer is {value!r}; expected a list or set of items")
-        return container(value)
+        try:
+            return container(value)
+        except TypeError:
+            raise InputError(
+                f"an answer is {value!r:.60}; expected items that are texts or numbers"
+            ) from None
 
     return convert
 
@@ -100,7 +107,7 @@ def _items(container: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _ranking(value: Any) -> tuple[Any, ...]:
     """Return ranked items as a tuple; InputError if an item would count twice."""
     items: tuple[Any, ...] = _items(tuple)(value)
-    if len({*items}) < len(items):
+    if len(_items(frozenset)(value)) < len(items):
         raise InputError(f"a ranking is {value!r:.60}, with an item twice; expected different items")
     return items
 
@@ -117,7 +124,12 @@ def _as_text(value: Any) -> Any:
 
 
 def as_array(metric: Metric, values: Sequence[Any]) -> Objects:
-    """Return answers as an array: of numbers and labels, a plain one, unless texts and numbers are mixed."""
+    """Return answers as an array: of numbers and labels, a plain one, unless texts and numbers are mixed.
+
+    Missing predictions among texts become a text, because functions may sort labels.
+    """
+    if metric.answers == "label" and any(isinstance(value, str) for value in values):
+        values = [MISSING if is_missing(value) else value for value in values]
     mixed = len({isinstance(value, str) for value in values}) > 1
     return np.array(values) if metric.answers in ("number", "label") and not mixed else objects(values)
 

@@ -98,16 +98,17 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Any]]:
             if str(row.get(name, "")).lstrip().startswith("["):
                 row[name] = _json_list(row[name], location, name)
         if "answer" in row:
-            row["answer"] = _csv_answer(row["answer"].strip(), _as_list(row.get("choices")), location)
+            row["answer"] = _csv_answer(row["answer"], _as_list(row.get("choices")), location)
         yield place, {field: value for field, value in row.items() if field in TEXTS or value != ""}
 
 
-def _csv_answer(text: str, choices: list[Any], place: str) -> Any:
+def _csv_answer(cell: str, choices: list[Any], place: str) -> Any:
     """Return the answer in a CSV cell: a choice if it is the text of one, else a list or an index."""
     choices = [choice for choice in choices if isinstance(choice, str)]
+    if cell in choices:
+        return cell
+    text = cell.strip()
     same_text = [choice for choice in choices if choice.strip() == text]
-    if text in choices:
-        return text
     if len(same_text) > 1:
         raise InputError(
             f"{place}: field 'answer' is '{text}'; expected one of the choices {same_text!r} as it is"

@@ -116,11 +116,12 @@ def _ranks(values: Floats) -> Ints:
     """Return the ranks of values from 0; neighbours that differ by rounding (``ROUNDING``) are ties.
 
     The difference is relative to the size of the smaller one. The size of values near 0 is taken as that of
-    the largest value, but as at most 1.
+    the largest value, but as at most 1. Remainders of sums of such values are ties in any case.
     """
     order = np.argsort(values, kind="stable")
     sizes = np.abs(values[order])
-    least = min(1.0, sizes[np.isfinite(sizes)].max(initial=0.0))
+    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
+    least = max(min(1.0, largest), largest * 4 * np.finfo(float).eps / ROUNDING)
     with np.errstate(invalid="ignore"):  # infinite ones
         between = np.maximum(np.minimum(sizes[1:], sizes[:-1]), least)
         separated = np.diff(values[order]) > ROUNDING * between
