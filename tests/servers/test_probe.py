@@ -13,6 +13,7 @@ import pytest
 from abovechance.core.errors import InputError
 from abovechance.scoring.tokens import Tokens
 from abovechance.servers import probe as module
+from abovechance.servers.adapters import Answer
 from abovechance.servers.asking import Spent
 from abovechance.servers.probe import Probed, probe
 from tests.servers.toy import SIZE, Toy, ToyTokenizer
@@ -403,3 +404,55 @@ def test_strings_with_all_tokens_of_a_small_vocabulary():
     toy = Toy()
     toy.change = of_the_token_before
     assert problem(toy, tokens).startswith("'own token' failed")
+
+
+def test_the_vocabulary_is_that_of_the_model_or_of_the_tokenizer():
+    for vocabulary, expected in ((70, 70), (None, SIZE)):
+        toy, sizes = Toy(), []
+
+        def likely(tokens, size, toy=toy, sizes=sizes):
+            sizes.append(size)
+            return toy.next_logprobs(tokens, [0]), False
+
+        toy.likely = likely
+        probed(toy, vocabulary=vocabulary)
+        assert sizes == [expected]
+
+
+def test_a_server_that_lists_no_likely_tokens_is_compared_by_choices():
+    toy = Toy()
+
+    def likely(tokens, _):
+        answer = toy.next_logprobs(tokens, [0])
+        return Answer(answer.logprobs, answer.read), False
+
+    toy.likely = likely
+    assert probed(toy).facts["two ways"] == "compared for 6 tokens"
+
+
+def test_the_longest_choices_get_other_tokens():
+    toy = Toy()
+    tokens = Tokens([[*TEXT, 20], [*TEXT[:20], *range(30, 35)]], [50, 20])
+    probed(toy, tokens)
+    # after each of the two is asked for three times
+    assert toy.asked_for[6] == ("prompt", [*toy.asked_for[6][1][:32], *tokens.sequences[1]], 52)
+    # of choices of a single token, the last three tokens of the string
+    toy = Toy()
+    probed(toy, Tokens([[*TEXT[:9], 20 + place] for place in range(4)], [9] * 4))
+    assert [(len(text), start) for _, text, start in toy.asked_for[12:14]] == [(42, 39)] * 2
+
+
+def test_the_third_text_of_the_tokenizer_counts_too():
+    toy = Toy()
+    toy.tokens_of = lambda text, **_: {
+        "input_ids": [5]
+        if text == module.TEXTS[2]
+        else ToyTokenizer()(text, add_special_tokens=False)["input_ids"]
+    }
+    assert problem(toy).startswith("'tokenizer' failed: it makes the tokens [5] of 'The  two   spaces")
+
+
+def test_no_noise_is_allowed_before_any_is_measured():
+    toy = Toy(tolerance=0.2)
+    checks = module._Checks(toy, ToyTokenizer(), SIZE, Spent())
+    assert (checks.allowed, checks.noise, checks.facts) == (0.2, 1e-9, {})

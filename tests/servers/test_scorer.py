@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from abovechance.core.code import module_digest
 from abovechance.core.errors import InputError
 from abovechance.scoring.tokens import PromptStrings, Tokens
 from abovechance.servers import scorer as module
 from abovechance.servers.scorer import ServerScorer
+from abovechance.servers.transport import Settings
 from tests.servers.toy import SIZE, Toy, ToyTokenizer
 
 STRINGS = PromptStrings(
@@ -242,3 +245,68 @@ def test_a_model_in_this_process_that_reads_less():
         f"compare_with: org/local reads at most {longest - 1} tokens, and a string has {longest}; expected a "
         "model with the context of the server's"
     )
+
+
+def served(monkeypatch, toy, local=None):
+    """The toy model as an entry of the config, without files."""
+    weights = SimpleNamespace(
+        server={
+            "url": "http://toy",
+            "kind": "toy",
+            "model": "m",
+            "tolerance": 0.3,
+            "tokenizer": "t",
+            "hub": "h",
+        },
+        revision="r7",
+        folder="folder",
+        source="org/m",
+        trust_remote_code=True,
+    )
+    transports = []
+    monkeypatch.setitem(module.ADAPTERS, "toy", lambda transport: (transports.append(transport), toy)[1])
+    monkeypatch.setattr(module, "load_tokenizer", lambda weights: (weights, "tokenizer"))
+    monkeypatch.setattr(module, "reading_digest", lambda folder, code: (str(folder), code))
+    reading = module.Reading(tokens_of, 5000, SIZE, True)
+    monkeypatch.setattr(module.Reading, "from_weights", lambda *arguments: replace(reading, read=arguments))
+    return module.Served(weights, "read", local), weights, transports
+
+
+def test_a_model_on_a_server_is_known_by_its_name_and_revision(monkeypatch):
+    model, _, _ = served(monkeypatch, Toy())
+    assert model.settings == Settings("http://toy", "toy", "m", tolerance=0.3)
+    assert model.identities == [
+        {
+            "server": "toy",
+            "model": "m",
+            "revision": "r7",
+            "tokenizer": ("folder", True),
+            "special_tokens": "read",
+            "code": module_digest("scoring.tokens", "servers.adapters", "servers.asking"),
+        }
+    ]
+    assert model.made_from == {"model": "org/m", "revision": "r7", "precision": "server"}
+
+
+@pytest.mark.parametrize(
+    ("context", "limit"), [(512, 511), (2, 1), (1, None), (0, None), (None, None), ("512", None)]
+)
+def test_a_server_generates_one_token_more_than_it_reads(context, limit, monkeypatch):
+    toy = Toy()
+    toy.facts = {"context": context}
+    model, weights, transports = served(monkeypatch, toy)
+    reading = model.reading()
+    assert (reading.context, reading.vocabulary, reading.short_shows) == (limit, SIZE, True)
+    assert reading.read == (weights, "read")
+    assert [transport.settings for transport in transports] == [model.settings]
+
+
+def test_the_scorer_of_a_server_has_what_the_config_names(monkeypatch):
+    toy, local, costs = Toy(), object(), []
+    toy.facts = {"model": "m"}
+    model, weights, _ = served(monkeypatch, toy, local)
+    server = model.scorer("reading", costs.append)
+    assert costs == ["start"]
+    assert (server.adapter, server.tokenizer) == (toy, (weights, "tokenizer"))
+    assert (server.reading, server.spend, server.local) == ("reading", costs.append, local)
+    assert (server.says, server.probed) == (toy.facts, None)
