@@ -300,3 +300,54 @@ def test_the_second_best_of_very_many_guessers_is_exact(prompts):
             total += 1 - below**prompts - prompts * below ** (prompts - 1) * (1 - below)
     guesser = RandomBaseline.from_chance(0.5, 100)
     assert guesser.second(prompts) == pytest.approx(float(total / 100), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("heading", "rows", "count"),
+    [
+        ("task", ["a", "a", "b"], 1),
+        ("model", ["a", "a", "a"], 2),
+        ("source", ["a", "a", "a"], 0),  # names of sources alone do not tell scores apart
+    ],
+)
+def test_rows_that_look_like_prompts_of_one_score(heading, rows, count, tmp_path):
+    columns = f"{heading},best_accuracy,examples,chance,prompts"
+    numbers = [f"{name},0.{place}1,100,0.25,20" for place, name in enumerate(rows, start=3)]
+    assert published_scores.repeated(read_scores(written(tmp_path, *numbers, heading=columns))) == count
+    apart = [f"a,0.31,{100 + place},0.25,20" for place in range(3)]
+    assert published_scores.repeated(read_scores(written(tmp_path, *apart, heading=columns))) == 0
+    apart = [f"a,0.31,100,0.25,{20 + place}" for place in range(3)]
+    assert published_scores.repeated(read_scores(written(tmp_path, *apart, heading=columns))) == 0
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "problem"),
+    [
+        (
+            "prompt,best_accuracy,examples,chance",
+            "a,0.5,100,0.25",
+            ": has a column 'prompt'; expected one row per best score, and the number of prompts tried in the "
+            "column 'prompts'",
+        ),
+        (
+            "best_accuracy,examples,chance,prompts,mean_accuracy",
+            "0.5,100,0.25,20,0.6",
+            ", row 2: mean_accuracy is 0.6; expected at most best_accuracy, 0.5",
+        ),
+        (
+            "best_accuracy,examples,chance,prompts,second_accuracy",
+            "0.5,100,0.25,20,x",
+            ", row 2: second_accuracy is 'x'; expected a number from 0 to 1",
+        ),
+        (
+            "best_accuracy,examples,chance,prompts",
+            f"0.{'1' * 401},100,0.25,20",
+            f", row 2: best_accuracy is '0.{'1' * 38}'; expected at most 400 decimals",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_table_of_scores(heading, row, problem, tmp_path):
+    path = written(tmp_path, row, heading=heading)
+    with pytest.raises(InputError) as error:
+        read_scores(path)
+    assert str(error.value) == f"{path}{problem}"
