@@ -326,8 +326,8 @@ def test_rows_that_look_like_prompts_of_one_score(heading, rows, count, tmp_path
         (
             "prompt,best_accuracy,examples,chance",
             "a,0.5,100,0.25",
-            ": has a column 'prompt'; expected one row per best score, and the number of prompts tried in the "
-            "column 'prompts'",
+            ": has a column 'prompt'; expected one row per best score, and the number of prompts tried in "
+            "the column 'prompts'",
         ),
         (
             "best_accuracy,examples,chance,prompts,mean_accuracy",
