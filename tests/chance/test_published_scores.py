@@ -307,17 +307,17 @@ def test_the_second_best_of_very_many_guessers_is_exact(prompts):
     [
         ("task", ["a", "a", "b"], 1),
         ("model", ["a", "a", "a"], 2),
-        ("source", ["a", "a", "a"], 0),  # names of sources alone do not tell scores apart
+        ("source", ["a", "a", "a"], 0),  # names of sources alone do not tell scores different
     ],
 )
 def test_rows_that_look_like_prompts_of_one_score(heading, rows, count, tmp_path):
     columns = f"{heading},best_accuracy,examples,chance,prompts"
     numbers = [f"{name},0.{place}1,100,0.25,20" for place, name in enumerate(rows, start=3)]
     assert published_scores.repeated(read_scores(written(tmp_path, *numbers, heading=columns))) == count
-    apart = [f"a,0.31,{100 + place},0.25,20" for place in range(3)]
-    assert published_scores.repeated(read_scores(written(tmp_path, *apart, heading=columns))) == 0
-    apart = [f"a,0.31,100,0.25,{20 + place}" for place in range(3)]
-    assert published_scores.repeated(read_scores(written(tmp_path, *apart, heading=columns))) == 0
+    different = [f"a,0.31,{100 + place},0.25,20" for place in range(3)]
+    assert published_scores.repeated(read_scores(written(tmp_path, *different, heading=columns))) == 0
+    different = [f"a,0.31,100,0.25,{20 + place}" for place in range(3)]
+    assert published_scores.repeated(read_scores(written(tmp_path, *different, heading=columns))) == 0
 
 
 @pytest.mark.parametrize(
