@@ -1,4 +1,4 @@
-"""What the probe finds out about servers of a toy model, each with one defect."""
+"""The probe finds each defect of servers of a toy model."""
 
 from __future__ import annotations
 

@@ -39,9 +39,9 @@ class Toy(Adapter):
     asked_for
         The requests: (method, tokens, start or candidates).
     window
-        How many tokens before one are read.
+        The number of earlier tokens that the model reads.
     has_order
-        Whether it counts where the tokens before are.
+        True if the order of the earlier tokens counts.
     change
         Called with the (tokens, vocabulary) log-probabilities and the tokens; returns what the server gives.
     """

@@ -79,13 +79,13 @@ def _spread_over_tasks(
     Parameters
     ----------
     spreads
-        Of the tasks: the last variance is over examples, and the first of two over trainings or prompts.
+        The variances of the tasks: the last one is over examples, the first of two over trainings or prompts.
     variance
-        Of the mean.
+        The variance of the mean.
     shared_examples
-        Whether tasks have the same examples. Then, together they have no more degrees of freedom than one.
+        True if tasks have the same examples, so that together they have as many degrees of freedom as one.
     trainings
-        Whether tasks have the same trainings.
+        True if tasks have the same trainings.
     """
 
     def freedom(place: int, shared: bool) -> float:

@@ -153,7 +153,7 @@ def paired(
     clusters
         (examples,) the same for examples that belong together, which are drawn as wholes.
     seed
-        Of the draws.
+        The random seed of the draws.
     examples
         A number that tasks with the same examples share: these are drawn alike (``together``).
 
