@@ -47,7 +47,7 @@ def conclude(
     """
     rejects = tail <= ALPHA
     rivals = "one guesser" if prompts == 1 else f"the best of {prompts} guessers"
-    value = f"= {probability(tail)}" if tail else "< 1e-300"
+    value = equals(tail)
     reason = f"{name} {value} against {rivals}"
     if randomization_tail is None:
         return "yes" if rejects else "no", reason
@@ -155,6 +155,11 @@ def _number(number: int) -> str:
 
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+def equals(p: float) -> str:
+    """Return "= " and the p-value; "< 1e-300" for one that is too small for a number."""
+    return f"= {probability(p)}" if p else "< 1e-300"
 
 
 def probability(value: float) -> str:

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.conclusion import probability
+from abovechance.chance.conclusion import equals
 from abovechance.chance.multiplicity import adjusted_together
 from abovechance.compare import many
 from abovechance.compare.components import COMPONENTS, variance_components
@@ -181,7 +181,8 @@ def compare_models(
     Parameters
     ----------
     responses
-        The responses of each task and number of shots.
+        The responses of each task and number of shots. Sentences state differences in percentage points, as
+        if scores were shares.
     confidence
         Of intervals.
     power
@@ -438,10 +439,12 @@ def seed_components(responses: Responses) -> pd.DataFrame:
 def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, power: float) -> str:
     """Return the conclusion on two models on one task, the better one first."""
     about = generalizes(responses)
-    if pair.better == pair.worse == 0 and len(responses.prompts) == 1:
-        per_cluster = 1 - (1 - headline.confidence) ** (1 / pair.clusters)
-        unit = 10.0 ** (math.floor(math.log10(per_cluster)) - 1)
-        bound = percent(unit * math.ceil(per_cluster / unit))
+    is_one_run = len(responses.prompts) == 1 and not responses.several_seeds
+    if pair.better == pair.worse == 0 and is_one_run and not responses.prompts_averaged:
+        # as many clusters as if all were as large as the largest
+        share = 1 - (1 - headline.confidence) ** (np.bincount(responses.clusters).max() / pair.examples)
+        unit = 10.0 ** (math.floor(math.log10(share)) - 1)
+        bound = percent(unit * math.ceil(share / unit))
         return about_first(about) + (
             f"Both models have the same score on each of the {pair.examples} examples. On similar examples, "
             f"they differ in at most {bound} of cases ({percent(headline.confidence)} confidence bound)."
@@ -486,7 +489,7 @@ def _better(models: list[str], difference: Estimate) -> str:
     low, high = 100 * difference.low, 100 * difference.high
     level = percent(difference.confidence)
     interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    p_value = f"p = {probability(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
+    p_value = f"p {equals(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
     ahead, evidence = points(difference.value), f"({interval}{p_value})"
     if abs(difference.value) < 1e-12:
         return f"Both models have the same mean score {evidence}."
@@ -505,8 +508,11 @@ def _beside_seeds(difference: float, deviation: float, place: str) -> str:
     if not np.isfinite(deviation):
         return ""
     below = abs(difference) < deviation
+    largest = 1.96 * math.sqrt(2) * deviation
+    if abs(difference) <= 1:
+        largest = min(largest, 1.0)
     return (
         f" The difference is {'smaller' if below else 'not smaller'} than the standard deviation of a "
         f"training run's score over seeds: {points(deviation)} ({place}). In 95 % of cases, two training "
-        f"runs that differ only in the seed differ by at most {points(1.96 * math.sqrt(2) * deviation)}."
+        f"runs that differ only in the seed differ by at most {points(largest)}."
     )

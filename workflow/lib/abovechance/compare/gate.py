@@ -17,7 +17,7 @@ from math import ceil, isfinite, nan, sqrt
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.comparison import generalizes, sample_of
@@ -343,8 +343,9 @@ def _needed(difference: Difference, margin: float, alpha: float, examples: int) 
 
     def decides(factor: float) -> bool:
         more = difference.with_examples(factor)
-        distance = float(ndtri(POWER)) * more.spread.standard_error
-        return more.low(alpha) - distance > -margin or more.high(alpha) + distance < 0
+        error = max(more.spread.standard_error, 1e-12)
+        # both "not worse" and "worse" are decisions; they overlap only if the probability is 1
+        return ndtr((more.low(alpha) + margin) / error) + ndtr(-more.high(alpha) / error) >= POWER
 
     if not decides(MOST_FACTOR):
         return nan

@@ -14,7 +14,10 @@ from abovechance.core.estimates import Spread, satterthwaite
 def together(tasks: Sequence[Sample]) -> Sample:
     """Return the mean over tasks, each counted alike, of the same models.
 
-    Tasks that are drawn alike, such as formulations on the same examples, count as belonging together.
+    Tasks that are drawn alike, such as formulations on the same examples, count as belonging together. A task
+    on which few examples differ, or all in the same direction, has an estimated variance that is too small.
+    Therefore, each end of the interval is moved by the largest distance, of any task, between Student's
+    interval and the score interval.
     """
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
@@ -35,7 +38,11 @@ def together(tasks: Sequence[Sample]) -> Sample:
             variance = 0.0
         spread = _spread_over_tasks(spreads, variance, shared_examples, trainings)
         value = float(scores[first] - scores[two])
-        return Difference.tested(value, spread, contributions[first] - contributions[two])
+        few = np.sqrt([task.difference(first, two).beyond_student(len(task.weights)) for task in tasks])
+        # of tasks together it is as many differences as of one, unless the same examples have them
+        below, above = ((few.sum(axis=0) if shared_examples else few.max(axis=0)) / len(tasks)) ** 2
+        parts = contributions[first] - contributions[two]
+        return Difference.tested(value, spread, parts, (float(below), float(above)))
 
     return Sample(scores, draws, of_pairs(compared, models), contributions, weights)
 

@@ -9,17 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
-from abovechance.compare.two_models import difference_test, exchanged, largest
+from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import Spread
+from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 DRAWS = 2000
 MOST_MODELS = 1000
+TAIL = (1 - CONFIDENCE) / 2
 
 
 class Difference(NamedTuple):
@@ -40,6 +42,10 @@ class Difference(NamedTuple):
     possible
         (center, variance) of each pair of numbers of correct answers that round to the scores, as far as one
         of them can be an end of the interval; none if scores are not rounded.
+    test
+        The test that its interval inverts, if this is not Student's.
+    few
+        Variances that are added below and above the value, because the spread is from few differences.
     """
 
     value: float
@@ -48,29 +54,65 @@ class Difference(NamedTuple):
     p: float
     limit: float = np.inf
     possible: tuple[tuple[float, float], ...] = ()
+    test: ScoreTest | None = None
+    few: tuple[float, float] = (0.0, 0.0)
 
     @property
     def reversed(self) -> Difference:
         """The second model's score less the first's."""
-        possible = tuple((-center, variance) for center, variance in self.possible)
-        return self._replace(value=-self.value, center=-self.center, possible=possible)
+        return self._replace(
+            value=-self.value,
+            center=-self.center,
+            possible=tuple((-center, variance) for center, variance in self.possible),
+            test=self.test and ScoreTest(self.test.worse, self.test.better, self.test.examples),
+            few=self.few[::-1],
+        )
 
     def interval(self, tail: float) -> tuple[float, float]:
         """Return the interval that leaves out this probability on either side; missing if nothing varies."""
+        if self.test:
+            return self.test.interval(1 - 2 * tail)
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
-        reach = self.spread.reach(tail)
-        low, high = self.center - reach, self.center + reach
+        below, above = (self.spread.plus(variance).reach(tail) for variance in self.few)
+        low, high = self.center - below, self.center + above
         for center, variance in self.possible:
             reach = Spread((variance,), (np.inf,)).reach(tail)
             low, high = min(low, center - reach), max(high, center + reach)
         return max(low, -self.limit), min(high, self.limit)
 
     @classmethod
-    def tested(cls, value: float, spread: Spread, parts: Floats) -> Difference:
+    def tested(
+        cls, value: float, spread: Spread, parts: Floats, few: tuple[float, float] = (0.0, 0.0)
+    ) -> Difference:
         """Return a difference with its p-value; if nothing varies, from (parts,), which can change sides."""
-        p = spread.p(value)
-        return cls(value, value, spread, exchanged(parts) if np.isnan(p) else p)
+        varies = spread.standard_error > 0
+        p = spread.plus(few[0 if value > 0 else 1]).p(value) if varies else exchanged(parts)
+        return cls(value, value, spread, p, few=few)
+
+    def beyond_student(self, clusters: int) -> tuple[float, float]:
+        """Return which variances, below and above the value, reach from Student's interval to the score one.
+
+        Student's is too short if there are few differences of a kind, and has no length if all are the same.
+
+        Parameters
+        ----------
+        clusters
+            How many clusters of examples there are: if no difference varies, each counts as one example that
+            could also have had no difference, or the opposite one.
+        """
+        test, unit = self.test, 1.0
+        if not test:
+            if self.spread.standard_error > 0:
+                return 0.0, 0.0
+            test, unit = ScoreTest(clusters if self.value else 0, 0, clusters), abs(self.value) or 1.0
+        normal, student = float(stats.norm.isf(TAIL)), self.spread.reach(TAIL)
+        value = (test.better - test.worse) / test.examples
+        reaches = [unit * abs(end - value) for end in test.interval(1 - 2 * TAIL)]
+        if self.value < 0 and not self.test:
+            reaches.reverse()
+        below, above = (max(reach**2 - student**2, 0.0) / normal**2 for reach in reaches)
+        return below, above
 
 
 @dataclass(frozen=True)
@@ -174,7 +216,8 @@ def paired(
         value = mean.value * scale
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
-        return Difference(value, value, spread, test.p)
+        score_test = test if isinstance(test, ScoreTest) else None
+        return Difference(value, value, spread, test.p, test=score_test)
 
     differences = of_pairs(compared, len(values))
     count = values.shape[1]

@@ -119,6 +119,10 @@ class Spread:
         variances = tuple(factor**2 * variance for variance in self.variances)
         return Spread(variances, self.freedoms, factor**2 * self.overlap)
 
+    def plus(self, variance: float) -> Spread:
+        """Return the spread with one more variance, which is known."""
+        return Spread((*self.variances, variance), (*self.freedoms, inf), self.overlap)
+
     def reach(self, tail: float) -> float:
         """Return how far an interval reaches that leaves out this probability on either side."""
         from scipy.special import ndtri, stdtrit  # slow to import
