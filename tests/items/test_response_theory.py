@@ -280,3 +280,13 @@ def test_abilities_of_two_dimensions_are_numbered():
     nobody[:, 1] = np.nan
     assert np.isfinite(abilities(items, nobody)["ability1"]).all()
     assert np.isfinite(most_likely(items, nobody)).all()
+
+
+def test_opposite_rows_of_equal_scores_do_not_hide_that_items_differ():
+    # prompts that always answer yes, or always no, on items of which half are right with each
+    yes = np.tile([1.0, 0.0], 20)
+    fitted = fit(np.array([yes] * 10 + [1 - yes] * 10))
+    a = fitted.discrimination[:, 0]
+    assert fitted.converged
+    assert np.abs(a).min() > 1
+    assert (np.sign(a[::2]) == -np.sign(a[1::2])).all()

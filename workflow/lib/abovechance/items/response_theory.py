@@ -253,12 +253,15 @@ def answers(matrix: ArrayLike, every_item: bool = True) -> tuple[Floats, Floats]
 
 
 def _start(share: Floats, dimensions: int, seed: int) -> Floats:
-    """(items, dimensions + 1) where a and b begin."""
+    """(items, dimensions + 1) where a and b begin.
+
+    No two items begin alike: if all rows had equal scores, equal items would stay where a is 0, although
+    another a is more likely.
+    """
     inside = np.clip(share, 0.02, 0.98)
-    value = np.zeros((len(share), dimensions + 1))
-    value[:, 0], value[:, -1] = 1.0, -np.log(inside / (1 - inside))
-    value[:, 1:-1] = np.random.default_rng(seed).normal(scale=0.3, size=(len(share), dimensions - 1))
-    return value
+    a = np.random.default_rng(seed).normal(scale=0.3, size=(len(share), dimensions))
+    a[:, 0] += 1.0
+    return np.column_stack([a, -np.log(inside / (1 - inside))])
 
 
 def posterior_of(correct: Floats, mask: Floats, logits: Floats, weights: Floats) -> tuple[Floats, Floats]:
