@@ -313,3 +313,100 @@ def test_records_are_never_overwritten(tmp_path):
     (tmp_path / "empty").mkdir()
     for name, message in (("no", "there is no such file"), ("empty", "has no aggregate record")):
         assert message in run("annotate", str(tmp_path / name), "-o", "x", "-t", "1").stderr
+
+
+def rewritten(record, change):
+    """Write a record after a change of its content in place."""
+    content = json.loads(record.read_text())
+    change(content)
+    record.write_text(json.dumps(content))
+
+
+def annotated(folder, prompts=1, output="out"):
+    """Annotate the records of a folder and return the verdicts and the first record."""
+    target = folder.parent / output
+    arguments = ["annotate", str(folder), "-o", str(target), "-t", str(prompts), "--choices", "4", "--json"]
+    completed = run(*arguments)
+    assert completed.returncode == 0, completed.stderr
+    return json.loads(completed.stdout), json.loads((target / "0.json").read_text())
+
+
+def test_records_with_the_same_target_are_an_error(tmp_path):
+    for name in ("x", "y"):
+        write_records(sound(4, 30), tmp_path / name)
+    completed = run(
+        "annotate", str(tmp_path / "x"), str(tmp_path / "y"), "-o", str(tmp_path / "out"), "-t", "1"
+    )
+    assert completed.returncode == 1
+    assert (
+        f"{tmp_path}/y/0.json: would be written to {tmp_path}/out/0.json, as {tmp_path}/x" in completed.stderr
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_without_an_id_of_their_own_share_no_rows(tmp_path):
+    path = write_records(sound(4, 30), tmp_path / "in")
+    changed_rows(path, evaluation_result_id=None)
+
+    def second_result(content):
+        (result,) = content["evaluation_results"]
+        del result["evaluation_result_id"]
+        content["evaluation_results"].append(result | {"score_details": {"score": 0.1}})
+
+    rewritten(tmp_path / "in" / "0.json", second_result)
+    verdicts, _ = annotated(tmp_path / "in")
+    assert {verdict["reason"] for verdict in verdicts} == {
+        "several results of this evaluation have no evaluation_result_id, so its rows may be of any of them"
+    }
+    # the rows by themselves are one run
+    (imported,) = read_runs([path], SINGLE)
+    assert imported.reported is None
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_score_in_per_cent_is_compared_with_its_rows(tmp_path, share):
+    log = sound(4, 40)
+    path = write_records(log, tmp_path / "in")
+    accuracy = np.mean(np.array(log.predicted) == log.gold)
+
+    def per_cent(content):
+        (result,) = content["evaluation_results"]
+        result["metric_config"]["max_score"] = 100
+        result["score_details"]["score"] = accuracy * (100 if share else 1)
+
+    rewritten(tmp_path / "in" / "0.json", per_cent)
+    if share:
+        (imported,) = read_runs([path], SINGLE)
+        assert imported.reported.accuracy == pytest.approx(accuracy)
+    else:
+        with pytest.raises(InputError, match="mean of 0"):
+            read_runs([path], SINGLE)
+
+
+def test_samples_with_several_rows_have_no_verdict(tmp_path):
+    path = write_records(sound(4, 30), tmp_path / "in")
+    path.write_text(path.read_text() * 2)
+    (verdict,), record = annotated(tmp_path / "in")
+    assert verdict["reason"] == "samples have several rows each; expected one row per sample"
+    assert record == json.loads((tmp_path / "in" / "0.json").read_text())
+
+
+def test_a_second_verdict_replaces_the_first_and_other_fields_stay(tmp_path):
+    write_records(sound(4, 60), tmp_path / "in")
+
+    def own_fields(content):
+        details = content["evaluation_results"][0]["score_details"]
+        details |= {
+            "details": {"note": "mine"},
+            "uncertainty": {"num_samples": 7, "standard_error": {"value": 0.1}},
+        }
+
+    rewritten(tmp_path / "in" / "0.json", own_fields)
+    _, once = annotated(tmp_path / "in", 1)
+    uncertainty = once["evaluation_results"][0]["score_details"]["uncertainty"]
+    assert uncertainty["num_samples"] == 7
+    assert "confidence_interval" in uncertainty
+    _, twice = annotated(tmp_path / "out", 20, "twice")
+    _, directly = annotated(tmp_path / "in", 20, "directly")
+    assert twice == directly
+    assert "confidence_interval" not in twice["evaluation_results"][0]["score_details"]["uncertainty"]

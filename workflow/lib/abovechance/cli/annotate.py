@@ -54,6 +54,7 @@ def annotate(
         raise InputError(f"--output {folder}: is a file; expected a folder")
     single_chance = None if chance is None and choices is None else one_chance(chance, choices)
     files = records_in(given_paths(records))
+    _check_targets(files, folder)
     results = [(file, name, *annotated(file, prompts, single_chance)) for file, name in files]
     verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
     reasons = [verdict.get(REASON) for verdict in verdicts]
@@ -64,8 +65,6 @@ def annotate(
             tell_note(f"{verdict['model']}, {verdict['task']}, {verdict['metric']}: no verdict: {reason}")
     for file, name, record, _ in results:
         target = folder / name
-        if target.resolve() == file.resolve():
-            raise InputError(f"--output {folder}: contains {file} itself; use another folder")
         write_json(record, target)
         rows = file.with_name(file.stem + ENDING)
         if rows.is_file():
@@ -77,3 +76,15 @@ def annotate(
     table = pd.DataFrame(verdicts).reindex(columns=[*columns, "better_than_chance"])
     show(table, as_json=False)
     typer.echo(f"\n{folder}: {len(results)} {'record' if len(results) == 1 else 'records'}")
+
+
+def _check_targets(files: list[tuple[Path, Path]], folder: Path) -> None:
+    """Raise InputError if a record would overwrite itself or another one."""
+    files_by_name: dict[Path, Path] = {}
+    for file, name in files:
+        if (folder / name).resolve() == file.resolve():
+            raise InputError(f"--output {folder}: contains {file} itself; use another folder")
+        if (another := files_by_name.setdefault(name, file)) != file:
+            raise InputError(
+                f"{file}: would be written to {folder / name}, as {another}; annotate one of them"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.extensions.verdicts import verdict_of
 from abovechance.importers.contract import Options, Run, UnsupportedMetric, check_recorded, examined
-from abovechance.importers.every_eval_ever import ENDING, TOOL, read
+from abovechance.importers.every_eval_ever import ENDING, PERCENT, TOOL, place_of, read
 
 PREFIX = "abovechance."
 # The fields of ``score_details.details``, whose values are texts.
@@ -41,12 +42,13 @@ def is_record(path: Path) -> bool:
 
 # names of metrics that are shares of correct answers
 ACCURACIES = ("acc", "match", "correct", "pass@1")
-PERCENT = 100
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
 NO_CHANCE = "there are no rows of samples; use --chance or --choices"
 NO_COUNT = "the record does not contain the number of samples"
+NO_ID = "several results of this evaluation have no evaluation_result_id, so its rows may be of any of them"
+REPEATED = "samples have several rows each; expected one row per sample"
 
 
 def annotate(
@@ -56,8 +58,9 @@ def annotate(
 
     The rows of samples are used if the file next to the record exists. Otherwise, the record must contain
     the number of samples, and the chance must be given. Verdicts are fields of ``score_details.details``
-    that begin with ``abovechance.``. If there is one prompt and the record has no confidence interval, that
-    of Clopper and Pearson is added in ``score_details.uncertainty``. All other fields stay the same.
+    that begin with ``abovechance.``; those of an earlier verdict are dropped. If there is one prompt and the
+    record has no confidence interval, that of Clopper and Pearson is added in ``score_details.uncertainty``.
+    All other fields stay the same.
 
     Parameters
     ----------
@@ -78,15 +81,22 @@ def annotate(
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
     runs, has_rows = _runs(path), path.with_name(path.stem + ENDING).is_file()
     verdicts = []
+    with as_written_by(TOOL, str(path)):
+        times = Counter(map(place_of, results))
     for result in results:
         with as_written_by(TOOL, str(path)):
-            task = str(result["evaluation_name"])
-            name = str(result.get("evaluation_result_id") or "score")
+            task, name = place_of(result)
             is_lower = bool(result["metric_config"]["lower_is_better"])
             details = result["score_details"]
             verdict: dict[str, Any]
+            _drop_earlier(details)
             if (run := runs.get((task, name))) is not None:
-                verdict = verdict_of(run, prompts, chance)
+                if times[task, name] > 1:
+                    verdict = {REASON: NO_ID}
+                elif run.rows["example"].duplicated().any():
+                    verdict = {REASON: REPEATED}
+                else:
+                    verdict = verdict_of(run, prompts, chance)
             elif has_rows:
                 verdict = {REASON: NO_ROWS}
             elif is_lower:
@@ -154,6 +164,18 @@ def _of_aggregate(
     }
 
 
+def _drop_earlier(details: dict[str, Any]) -> None:
+    """Drop the fields of an earlier verdict from the details of a score."""
+    fields, uncertainty = details.get("details") or {}, details.get("uncertainty") or {}
+    interval = uncertainty.get("confidence_interval") or {}
+    if fields.get(f"{PREFIX}interval") == f"{interval.get('lower')}; {interval.get('upper')}":
+        details["uncertainty"] = {
+            name: value for name, value in uncertainty.items() if name != "confidence_interval"
+        }
+    if fields:
+        details["details"] = {name: text for name, text in fields.items() if not name.startswith(PREFIX)}
+
+
 def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
     """Add the fields of a verdict to the details of a score."""
     fields = {f"{PREFIX}version": version("abovechance")}
@@ -171,7 +193,7 @@ def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
             "confidence_level": verdict["confidence"],
             "method": "Clopper-Pearson",
         }
-        details["uncertainty"] = uncertainty | {"num_samples": verdict["examples"]}
+        details["uncertainty"] = {"num_samples": verdict["examples"]} | uncertainty
 
 
 def records_in(paths: list[Path]) -> list[tuple[Path, Path]]:

@@ -9,6 +9,7 @@ answers are correct if and only if the rows report so.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ TOOL = "Every Eval Ever"
 OPTIONS = ("metric",)
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
+PERCENT = 100  # the largest score on the other scale of shares
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
 Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
@@ -78,15 +80,21 @@ def aggregate_of(path: Path) -> Path:
 
 
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the results of an aggregate record by evaluation and result id; empty without a record."""
+    """Return the results of an aggregate record by evaluation and result id; empty without a record.
+
+    Results that have no id of their own are left out, because their rows may be those of any of them.
+    """
     if not path.is_file():
         return {}
     with as_written_by(TOOL, str(path)):
         results = read_json(path).get("evaluation_results") or []
-        return {
-            (str(result["evaluation_name"]), str(result.get("evaluation_result_id") or "score")): result
-            for result in results
-        }
+        times = Counter(map(place_of, results))
+        return {place: result for result in results if times[place := place_of(result)] == 1}
+
+
+def place_of(result: dict[str, Any]) -> tuple[str, str]:
+    """Return the evaluation and the id of a result."""
+    return str(result["evaluation_name"]), str(result.get("evaluation_result_id") or "score")
 
 
 def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
@@ -123,6 +131,8 @@ def _run(
         if config.get("lower_is_better"):
             raise UnsupportedMetric(f"{path}: {result} is better if it is lower; expected an accuracy")
         score = (aggregate.get("score_details") or {}).get("score")
+        if config.get("max_score") == PERCENT and isinstance(score, int | float):
+            score /= PERCENT
         details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
         shots = int(details.get("num_fewshot") or 0)
     number_of_shots(shots, str(path))
