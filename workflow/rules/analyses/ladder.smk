@@ -7,7 +7,7 @@ out: ladder/ of each model, which verdicts carry
 """
 
 LADDER = f"{RESULTS}/ladder/{{model_file}}.parquet"
-KEPT += of_all_models(LADDER)
+KEPT += [*of_all_models(LADDER), *GUESSED_TASKS]
 
 
 rule ladder:
