@@ -11,7 +11,7 @@ from abovechance.chance.planning import power_curve
 from abovechance.chance.verdicts import verdicts
 from abovechance.published import figures
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.shown import baselines, guessers, style
+from abovechance.shown import baselines, guessers, roc, style
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +138,16 @@ def test_the_figure_of_power_is_that_of_its_options():
         assert axes.lines[-1].get_ydata() == [level, level]
         assert axes.get_xlabel() == words
         plt.close("all")
+
+
+@pytest.mark.parametrize("panels", [1, 3, 4, 5])
+def test_the_lowest_panel_of_each_column_has_its_axis_named(panels):
+    rows = [(prompts, "standard", "tail", x, x) for prompts in range(1, panels + 1) for x in (0, 1)]
+    columns = ["prompts", "predictor", "score", "x", "y"]
+    figure = roc.roc_by_prompts(pd.DataFrame(rows, columns=columns))
+    lowest = figure.axes[-3:]
+    assert [axes.get_xlabel() for axes in lowest] == ["false positive rate"] * len(lowest)
+    assert all(axes.xaxis.get_tick_params()["labelbottom"] for axes in lowest)
+    if panels == 5:
+        figure.canvas.draw()
+        assert all(label.get_text() for label in figure.axes[2].get_xticklabels())

@@ -11,11 +11,11 @@ from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, owens_t
+from scipy.special import ndtr, ndtri, owens_t, xlog1py, xlogy
 from scipy.stats import hypergeom
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 
 SIMULATED = 4000
@@ -24,6 +24,8 @@ PARTS = 16  # of a level, over which chances are averaged
 MOST_CORRELATED = 10_000  # candidates of a simulation
 MOST_CONDITIONAL = 1_000  # candidates that draw their answers from a known total
 MOST_ANSWERS = 10**9  # of all candidates, from which numpy draws
+SCORES_OF_GRID = 201  # possible true scores
+MOST_ROUNDS = 1000  # until their distribution is the most likely one
 DRAWS, MOST_CELLS = 20_000, 4_000_000  # of these draws
 
 
@@ -184,6 +186,38 @@ def _difficulties(score: float, correlation: float) -> tuple[Floats, Floats]:
     inside = ndtr((ndtri(score) - sqrt(correlation) * ndtri(quantiles)) / sqrt(1 - correlation))
     shares, chances = np.diff(borders), inside.mean(axis=1)
     return shares / shares.sum(), np.minimum(chances * score / float(shares @ chances), 1.0)
+
+
+def true_scores(scores: Floats, examples: Ints, correlation: float = 0.0) -> Floats:
+    """Return the expected true score of each candidate, given the scores of all of them.
+
+    The distribution of true scores is the most likely one (Kiefer and Wolfowitz, 1956). Given this
+    distribution, the expected true score of a candidate needs no correction for the choice: it depends only
+    on the candidate's own score (empirical Bayes; Efron, 2011).
+
+    Parameters
+    ----------
+    scores, examples
+        (candidates,) shares of right answers, and of how many examples each.
+    correlation
+        The correlation of two candidates' answers to an example, in [0, 1): what the candidates have in
+        common does not make their scores different.
+    """
+    cases, place, count = np.unique([scores, examples], axis=1, return_inverse=True, return_counts=True)
+    share, size = cases
+    grid = np.linspace(share.min(), share.max(), SCORES_OF_GRID)
+    logs = xlogy(share[:, None], grid) + xlog1py(1 - share[:, None], -grid)
+    logs *= size[:, None] / (1 - correlation)
+    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights = np.full(len(grid), 1 / len(grid))
+    for _ in range(MOST_ROUNDS):
+        posterior = likelihood * weights
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        before, weights = weights, count @ posterior / count.sum()
+        if np.abs(weights - before).max() < 1e-6:
+            break
+    result: Floats = (posterior @ grid)[place.ravel()]
+    return result
 
 
 def answer_correlation(correlation: float, score: float) -> float:

@@ -15,7 +15,7 @@ from scipy.special import chdtr
 
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
-from abovechance.best.reported import BestByLuck, answer_correlation, expected_best
+from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats
@@ -78,6 +78,9 @@ class Best:
         The estimate of the true score of the chosen candidate minus that of the start.
     p_start
         P-value of the hypothesis that no candidate is better than the start.
+    not_eligible
+        Of candidates that are evaluated on too few examples to be chosen and have a higher score, the name of
+        the best one.
     """
 
     chosen: str
@@ -97,6 +100,7 @@ class Best:
     start: str | None = None
     difference: Debiased | None = None
     p_start: float = np.nan
+    not_eligible: str | None = None
 
     @property
     def explained(self) -> float:
@@ -114,6 +118,9 @@ class Best:
         ]
         if self.p <= ALPHA:
             verdict = f"The candidates are not all equally good (p = {probability(self.p)})."
+            share = ""
+        elif self.not_eligible:
+            verdict = f"The chosen one does not stand out from the others (p = {probability(self.p)})."
             share = ""
         else:
             verdict = f"The candidates may all be equally good (p = {probability(self.p)})."
@@ -149,6 +156,13 @@ class Best:
                     "The p-value is one-sided. The interval is two-sided and contains 0, so the evidence is "
                     "weak."
                 )
+        elif self.start is not None and isfinite(self.p_start):
+            of_chosen = self.candidates.set_index("candidate").loc[self.chosen]
+            sentences.append(
+                f"The difference from the start, '{printable(self.start)}', is "
+                f"{100 * of_chosen['difference']:+.1f} points as observed (p = {probability(self.p_start)}); "
+                "there are too few examples, or clusters of examples, to correct it for the choice."
+            )
         elif self.start is not None:
             sentences.append(f"It cannot be compared with the start, '{printable(self.start)}'.")
         return sentences
@@ -246,10 +260,9 @@ def judge_reported(
 ) -> Best:
     """Judge the best of several candidates of which only scores are known.
 
-    Answers are taken as right or wrong. The debiased score subtracts what luck is expected to add to the
-    mean, multiplied by the share of the variance between scores that luck explains. If scores vary
-    significantly less than by luck, candidates are more alike than assumed. Then the debiased score is at
-    least the mean score of all candidates.
+    Answers are taken as right or wrong. The debiased score is the expected true score of the chosen
+    candidate, given the most likely distribution of the candidates' true scores (``true_scores``). If scores
+    vary significantly less than by luck, candidates are more alike than assumed.
 
     Parameters
     ----------
@@ -280,19 +293,20 @@ def judge_reported(
     of_answers = answer_correlation(correlation, mean)
     noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
-    by_luck = noise.variance * (1 - of_answers) * float((1 / sizes).mean())
-    part, vary_less = _part_of_luck(values, by_luck)
-    debiased = observed - part * (luck.expected - mean)
-    if vary_less:
-        debiased = max(debiased, min(mean, observed))
-    debiased = float(np.clip(debiased, low, high))
+    debiased = float(np.clip(true_scores(values, sizes, of_answers)[chosen], low, high))
+    vary_less = _vary_less(values, noise.variance * (1 - of_answers) * float((1 / sizes).mean()))
     labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
     independent = (
         expected_best(mean, largest, len(values), 0.0, observed, estimated=True) if correlation else None
     )
-    partial = bool((sizes < NEARLY_ALL * sizes.max()).any())
+    partial = sizes < NEARLY_ALL * sizes.max()
+    highest = int(np.where(partial, values, -1.0).argmax())
+    is_higher = bool(partial.any() and values[highest] > observed)
+    higher = (
+        f"'{printable(labels[highest])}', at {values[highest]:.1%} on {sizes[highest]}" if is_higher else ""
+    )
     return Best(
         labels[chosen],
         largest,
@@ -307,22 +321,29 @@ def judge_reported(
         high,
         confidence,
         table.iloc[order].reset_index(drop=True),
-        _assumption(correlation, independent, vary_less, partial),
+        _assumption(correlation, independent, vary_less, bool(partial.any()), higher),
+        not_eligible=labels[highest] if is_higher else None,
     )
 
 
-def _part_of_luck(scores: Floats, by_luck: float) -> tuple[float, bool]:
-    """Return the share of the variance between scores that luck explains, and whether they vary less.
-
-    Scores vary less if their variance is significantly smaller than the variance by luck (chi-squared test).
-    """
+def _vary_less(scores: Floats, by_luck: float) -> bool:
+    """Return whether the variance of scores is significantly smaller than that by luck (chi-squared test)."""
     variance, freedom = float(scores.var(ddof=1)), len(scores) - 1
-    part = min(1.0, by_luck / variance) if variance > 0 else 1.0
-    return part, by_luck > 0 and bool(chdtr(freedom, freedom * variance / by_luck) <= ALPHA)
+    return by_luck > 0 and bool(chdtr(freedom, freedom * variance / by_luck) <= ALPHA)
 
 
-def _assumption(correlation: float, independent: BestByLuck | None, vary_less: bool, partial: bool) -> str:
-    """Return the assumptions of ``judge_reported`` in words."""
+def _assumption(
+    correlation: float, independent: BestByLuck | None, vary_less: bool, partial: bool, higher: str
+) -> str:
+    """Return the assumptions of ``judge_reported`` in words.
+
+    Parameters
+    ----------
+    partial
+        Whether there are candidates with too few examples to be chosen.
+    higher
+        The best of these, with its score and its number of examples, if its score is above the chosen one's.
+    """
     sentences = ["The answers to each example are unknown, so a correlation of "]
     sentences[0] += f"{correlation:g} between candidates is assumed"
     sentences[0] += "." if independent else ", which gives luck the largest part."
@@ -333,9 +354,11 @@ def _assumption(correlation: float, independent: BestByLuck | None, vary_less: b
         )
     if vary_less:
         sentences.append(
-            "The scores vary significantly less than by luck, so candidates answer more alike than assumed, "
-            "and the score corrected for the choice is at least the mean score."
+            "The scores vary significantly less than by luck, so candidates answer more alike than assumed."
         )
     if partial:
-        sentences.append("Candidates with fewer examples count as tried.")
+        limit = (
+            f"Candidates with less than {NEARLY_ALL:.0%} of the examples count as tried, but are not chosen"
+        )
+        sentences.append(f"{limit}: one of them scores higher, {higher} examples." if higher else f"{limit}.")
     return " ".join(sentences)

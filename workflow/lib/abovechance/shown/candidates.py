@@ -26,7 +26,7 @@ def candidate_numbers(best: Best) -> pd.DataFrame:
     """
     rows = [
         {
-            "kind": {best.chosen: "chosen", best.start: "start"}.get(name, "candidate"),
+            "kind": {best.start: "start", best.chosen: "chosen"}.get(name, "candidate"),
             "name": name,
             "score": score,
         }

@@ -44,8 +44,9 @@ def roc_by_prompts(numbers: pd.DataFrame) -> Figure:
         axes.plot([0, 1], [0, 1], color=style.FAINT, linewidth=0.6)
         axes.set_title(f"best of {prompts}" if prompts > 1 else "one prompt")
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.04), aspect="equal")
-    for axes in grid[-1]:
+    for axes in grid.flat[max(0, len(prompt_counts) - columns) : len(prompt_counts)]:
         axes.set_xlabel("false positive rate")
+        axes.tick_params(labelbottom=True)
     for axes in grid[:, 0]:
         axes.set_ylabel("true positive rate")
     marks = [
