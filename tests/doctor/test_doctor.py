@@ -286,6 +286,14 @@ def test_copies_of_a_file_are_reported(tmp_path):
     assert "identical-results" in alarms(tmp_path)
 
 
+@pytest.mark.parametrize("correct", [0, 1])
+def test_two_perfect_results_are_no_copies(tmp_path, correct):
+    for name in ("a", "b"):
+        lines = "".join(f"{place},{correct},2\n" for place in range(100))
+        (tmp_path / f"{name}.csv").write_text(f"example,correct,choices\n{lines}")
+    assert "identical-results" not in alarms(tmp_path)
+
+
 def test_runs_of_other_subjects_under_one_name_do_not_match(tmp_path):
     for number in range(2):
         write_inspect(replace(sound(number + 20, 60), model=f"org/{number}"), tmp_path / str(number))

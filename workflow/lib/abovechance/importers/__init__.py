@@ -82,6 +82,11 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
                 f"{path}: {len(extra_files)} CSV without the columns {' and '.join(csv.NEEDED)} "
                 f"left out, such as {extra_files[0].name}"
             )
+        if path.is_dir() and (packed := _packed(path)):
+            runs[0].notes.append(
+                f"{path}: compressed files left out, unpack them first: {len(packed)}, such as "
+                f"{packed[0].name}"
+            )
     return [replace(run, model=names[run.model]) for run in runs]
 
 
@@ -230,8 +235,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         check_regular(path, MOST_MEMBER)
     matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
     if not matches:
-        packed = [file for file in files_below(path, "samples_*.jsonl.*") if file.suffix in COMPRESSED]
-        if packed := [*packed, *([path] if path.suffix in COMPRESSED and path.is_file() else [])]:
+        if packed := [*_packed(path), *([path] if path.suffix in COMPRESSED and path.is_file() else [])]:
             raise InputError(f"{packed[0]}: is compressed; unpack it first")
         if OF_CSV & {name.lower() for name in heading(path)}:
             raise InputError(f"{path}: has the columns of a CSV file; expected a name that ends in .csv")
@@ -247,6 +251,12 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
             "choices and prompts for `abovechance check`, or options of `abovechance baseline`"
         )
     return matches
+
+
+def _packed(path: Path) -> list[Path]:
+    """Return the compressed files with rows of samples."""
+    patterns = ("samples_*.jsonl.*", "*_samples.jsonl.*")
+    return [file for pattern in patterns for file in files_below(path, pattern) if file.suffix in COMPRESSED]
 
 
 def _is_summary(path: Path) -> bool:

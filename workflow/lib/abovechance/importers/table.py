@@ -92,9 +92,11 @@ def uneven(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[
                 else "accuracies"
             )
             fewest = names[setting][int(str(sizes.idxmin()))]
+            numbers = f"each on {sizes.min()} of {examples}"
+            if sizes.min() < sizes.max():
+                numbers = f"{sizes.min()} to {sizes.max()} of {examples}, the fewest by prompt '{fewest}'"
             notes.append(
-                f"{setting.words}: its prompts are evaluated on different examples, {sizes.min()} to "
-                f"{sizes.max()} of {examples}, the fewest by prompt '{fewest}'; the verdict "
+                f"{setting.words}: its prompts are evaluated on different examples, {numbers}; the verdict "
                 f"compares their {score}"
             )
     return notes
