@@ -67,3 +67,17 @@ def test_other_values_of_a_column_show_what_its_commas_mean(tmp_path, separator,
     table = read_csv_texts(tmp_path / "a.csv")
     assert number(table["gold"].iloc[1]) == read
     assert table["name"].tolist() == ["1,000", "2,000"]
+
+
+def test_texts_stay_as_they_are_written(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('text;answer\n"Tausend, 1,234";1,234\nhalf;0,5\n')
+    assert read_csv_texts(path, keep_blanks=True)["answer"].tolist() == ["1,234", "0,5"]
+
+
+@pytest.mark.parametrize(("value", "number_of_yaml"), [("1:30.5", 90.5), ("0:0.5", 0.5), ("5:00.0", 300.0)])
+def test_a_number_in_sixties_is_an_error(value, number_of_yaml):
+    with pytest.raises(
+        InputError, match=f"{value} means {number_of_yaml} to YAML; expected {number_of_yaml}"
+    ):
+        parse_yaml(f"timeout: {value}", "mine.yaml")

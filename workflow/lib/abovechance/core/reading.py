@@ -87,7 +87,9 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     Parameters
     ----------
     keep_blanks
-        Whether blanks before a field are the field's: texts may begin with some.
+        Whether fields are texts that stay as they are: blanks before a field are the field's, and a comma in
+        1,000 stays one. Otherwise, it is that of decimals if the separator is no comma and another number
+        of the column has such decimals.
 
     Returns
     -------
@@ -115,7 +117,7 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     names, rows = _without_empty_columns(names, rows)
     _check_shape(names, rows, top, path)
     table = pd.DataFrame(list(rows.values()), index=places, columns=names, dtype=object)
-    return table if _separator(text) == "," else table.apply(_with_points)
+    return table if keep_blanks or _separator(text) == "," else table.apply(_with_points)
 
 
 def _with_points(column: pd.Series[str]) -> pd.Series[str]:
@@ -374,5 +376,14 @@ class _UniqueKeys(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return value
 
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        """Return a number that is written as one: YAML reads 1:30.5 as 90.5."""
+        value: float = super().construct_yaml_float(node)
+        if ":" in node.value:
+            problem = f"{node.value} means {value} to YAML; expected {value}, or '{node.value}' in quotes"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return value
+
 
 _UniqueKeys.add_constructor("tag:yaml.org,2002:int", _UniqueKeys.construct_yaml_int)
+_UniqueKeys.add_constructor("tag:yaml.org,2002:float", _UniqueKeys.construct_yaml_float)

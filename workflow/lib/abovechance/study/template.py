@@ -78,8 +78,8 @@ def config_text(
 
 
 def as_name(text: str) -> str:
-    """Return a text as a name of letters, digits, dots, hyphens and underscores."""
-    return re.sub(r"[^\w.-]+", "_", text)
+    """Return a text as a name of letters, digits, dots, hyphens and underscores, as keys of a config are."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).lstrip("_.-") or "unnamed"
 
 
 def _as_yaml(value: object, flow: bool | None = False) -> str:
