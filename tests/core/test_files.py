@@ -219,7 +219,7 @@ def test_a_table_in_which_a_bit_has_changed_is_not_read_as_another(tmp_path):
     content, table, facts = path.read_bytes(), read_table(path), read_made_from(path)
     refused = 0
     places = [*zip(range(len(content)), cycle(range(8)), strict=False)]
-    places += [(place, bit) for place in range(len(content) - 1500, len(content)) for bit in range(8)]
+    places += [(place, place % 5) for place in range(len(content) - 1500, len(content))]
     for place, bit in places:
         path.write_bytes(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :])
         try:

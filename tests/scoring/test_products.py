@@ -106,7 +106,7 @@ def test_every_linear_layer_is_widened_and_no_other():
 @pytest.mark.thorough
 # transformers' own code for gpt2 and mamba asks for numbers, of which there are none
 @pytest.mark.parametrize("family", [family for family in FAMILIES if family not in ("gpt2", "mamba")])
-@pytest.mark.parametrize("limit", [7, 500])
+@pytest.mark.parametrize("limit", [7, pytest.param(500, marks=pytest.mark.slow)])
 def test_no_tensor_is_left_on_the_processor(family, limit, monkeypatch):
     """On the device meta no number is computed, and an operation on tensors of two devices is an error."""
     model, tokens = some_model(family).to("meta"), some_strings()

@@ -142,7 +142,7 @@ def applies(defect: str, kind: str) -> bool:
     return defect not in ("temperature", "other weights")
 
 
-@pytest.mark.parametrize("noise", [0.0, pytest.param(1e-6, marks=pytest.mark.thorough), 1e-2])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(1e-6, marks=pytest.mark.slow), 1e-2])
 @pytest.mark.parametrize(
     ("defect", "kind"), [(defect, kind) for defect in DEFECTS for kind in KINDS if applies(defect, kind)]
 )
