@@ -11,6 +11,7 @@ from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import ndtr, ndtri, owens_t, xlog1py, xlogy
 from scipy.stats import hypergeom
 
@@ -25,7 +26,7 @@ MOST_CORRELATED = 10_000  # candidates of a simulation
 MOST_CONDITIONAL = 1_000  # candidates that draw their answers from a known total
 MOST_ANSWERS = 10**9  # of all candidates, from which numpy draws
 SCORES_OF_GRID = 201  # possible true scores
-MOST_ROUNDS = 1000  # until their distribution is the most likely one
+MOST_ROUNDS = 100  # until their distribution is the most likely one
 DRAWS, MOST_CELLS = 20_000, 4_000_000  # of these draws
 
 
@@ -206,18 +207,52 @@ def true_scores(scores: Floats, examples: Ints, correlation: float = 0.0) -> Flo
     cases, place, count = np.unique([scores, examples], axis=1, return_inverse=True, return_counts=True)
     share, size = cases
     grid = np.linspace(share.min(), share.max(), SCORES_OF_GRID)
+    if len(share) < SCORES_OF_GRID:  # so that scores on many examples are not rounded
+        grid = np.union1d(grid, share)
     logs = xlogy(share[:, None], grid) + xlog1py(1 - share[:, None], -grid)
     logs *= size[:, None] / (1 - correlation)
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
-    weights = np.full(len(grid), 1 / len(grid))
-    for _ in range(MOST_ROUNDS):
-        posterior = likelihood * weights
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        before, weights = weights, count @ posterior / count.sum()
-        if np.abs(weights - before).max() < 1e-6:
-            break
-    result: Floats = (posterior @ grid)[place.ravel()]
+    weights = most_likely(likelihood, count)
+    result: Floats = ((likelihood * weights) @ grid / (likelihood @ weights))[place.ravel()]
     return result
+
+
+def most_likely(likelihood: Floats, count: Ints) -> Floats:
+    """Return the mixture of distributions under which the observed cases are most likely.
+
+    Each round solves a quadratic approximation (Wang, 2007). The mixture is the most likely one if no
+    distribution has a mean likelihood ratio to it above 1 (Lindsay, 1983).
+
+    Parameters
+    ----------
+    likelihood
+        (cases, distributions) the likelihood of a case, up to a factor for each case.
+    count
+        (cases,) how many there are of each.
+
+    Returns
+    -------
+    Floats
+        (distributions,) weights; their sum is 1.
+    """
+    weights = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
+    root, total = np.sqrt(count), 1e3 * np.sqrt(count.sum())
+    for _ in range(MOST_ROUNDS):
+        ratio = likelihood / (likelihood @ weights)[:, None]
+        slope = count @ ratio / count.sum()
+        if slope.max() < 1 + 1e-6:
+            break
+        # the sum of weights is 1, but for rounding
+        rows = np.vstack([root[:, None] * ratio, np.full(len(weights), total)])
+        target = nnls(rows, np.append(2 * root, total))[0]
+        change = target / target.sum() - weights
+        length = 1.0
+        while length > 1e-9 and count @ np.log1p(length * (ratio @ change)) < length / 3 * (
+            count.sum() * (slope @ change)
+        ):
+            length /= 2
+        weights = weights + length * change
+    return weights
 
 
 def answer_correlation(correlation: float, score: float) -> float:
