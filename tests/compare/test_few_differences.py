@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from abovechance.compare import compare, paired, pairs, samples, together
 from abovechance.compare.comparison import compare_models
@@ -145,3 +146,16 @@ def test_both_decisions_count_in_the_number_of_examples_that_decide():
     result = gate([of_scores_with(100, 3, 5)], margin=0.05)
     assert (result.decision, result.difference) == ("cannot tell", pytest.approx(-0.02))
     assert 280 < result.needed < 330
+
+
+def test_how_far_score_intervals_reach_beyond_student():
+    generator = np.random.default_rng(0)
+    graded = paired(generator.random((2, 30))).difference(0, 1)
+    assert graded.beyond_student(30) == (0.0, 0.0)
+    # five equal scores: each of the examples could have had a difference
+    equal = paired(np.full((2, 5), 0.3)).difference(0, 1)
+    reach = compare(*changed(5, 0, 0)).difference.high
+    assert equal.beyond_student(5) == pytest.approx([(reach / stats.norm.isf(0.025)) ** 2] * 2)
+    # many differences of both kinds: next to nothing
+    many_differences = paired(changed(2000, 300, 200)).difference(0, 1)
+    assert max(many_differences.beyond_student(2000)) < 0.02 * many_differences.spread.standard_error**2
