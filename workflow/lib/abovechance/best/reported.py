@@ -246,11 +246,10 @@ def most_likely(likelihood: Floats, count: Ints) -> Floats:
         rows = np.vstack([root[:, None] * ratio, np.full(len(weights), total)])
         target = nnls(rows, np.append(2 * root, total))[0]
         change = target / target.sum() - weights
-        length = 1.0
-        while length > 1e-9 and count @ np.log1p(length * (ratio @ change)) < length / 3 * (
-            count.sum() * (slope @ change)
-        ):
-            length /= 2
+        gain, length = ratio @ change, 1.0  # of each case, as a share of its likelihood
+        with np.errstate(divide="ignore"):  # a case can become impossible
+            while length > 1e-9 and count @ np.log1p(length * gain) < length / 3 * (count @ gain):
+                length /= 2
         weights = weights + length * change
     return weights
 
