@@ -15,7 +15,7 @@ from typer.main import get_command
 from abovechance import RandomBaseline
 from abovechance.archive.bundle import write
 from abovechance.cli import app
-from abovechance.core.tables import read_table
+from abovechance.core.tables import read_made_from, read_table
 from tests.conftest import REPOSITORY
 from tests.importers.test_lm_eval import lm_sample, write_lm
 from tests.running import run
@@ -124,6 +124,15 @@ def test_logs_are_checked_and_imported(tmp_path):
     assert report["maximum_baseline"] == pytest.approx(RandomBaseline.from_chance(0.5, 10).maximum(3))
     output = tmp_path / "mine.parquet"
     assert "3 prompts in 1 setting\n" in run("import", str(path), "-o", str(output)).stdout
+    # a study names prompts by their numbers
+    named = tmp_path / "named.csv"
+    text = path.read_text()
+    for number, name in enumerate(["p10", "p2", "brief"]):
+        text = text.replace(f"\n{number},", f"\n{name},")
+    named.write_text(text)
+    completed = run("import", str(named), "-o", str(output))
+    assert completed.stdout.endswith("Prompts: 0 = brief, 1 = p2, 2 = p10\n")
+    assert read_made_from(output)["prompts"] == {"model, named, 0-shot": ["brief", "p2", "p10"]}
     assert len(read_table(output)) == 30
 
 

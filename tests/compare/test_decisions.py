@@ -340,8 +340,10 @@ def test_so_many_examples_decide_and_fewer_do_not():
 
     def decides(examples: float) -> bool:
         more = difference.with_examples(examples / 100)
-        distance = stats.norm.ppf(0.8) * more.spread.standard_error
-        return more.low(0.05) - distance > -0.03 or more.high(0.05) + distance < 0
+        error = more.spread.standard_error
+        return (
+            stats.norm.cdf((more.low(0.05) + 0.03) / error) + stats.norm.cdf(-more.high(0.05) / error) >= 0.8
+        )
 
     assert decides(result.needed)
     assert not decides(result.needed / 1.002)

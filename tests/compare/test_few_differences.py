@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
-from abovechance.compare import compare, paired, pairs, samples, together
+from abovechance.compare import compare, paired, pairs, ranks, samples, together
 from abovechance.compare.comparison import compare_models
 from abovechance.compare.gate import gate
 from abovechance.compare.responses import arrange
@@ -58,18 +57,21 @@ def test_a_task_without_variance_widens_the_interval_of_the_mean():
     assert opposite.p == pytest.approx(mean.p, rel=0.05)
 
 
-def test_graded_scores_without_variance_widen_it_too():
-    # 0.4 better on all five examples
-    small, large = np.array([[0.6] * 5, [0.2] * 5]), changed(100, 5, 3)
-    low, _ = together([paired(small, examples=1), paired(large, examples=2)]).difference(0, 1).interval(0.025)
-    nearest = 0.4 * compare(*changed(5, 5, 0)).difference.low
-    assert low == pytest.approx((0.4 + 0.02) / 2 - (0.4 - nearest) / 2, abs=0.01)
-    _, high = (
-        together([paired(small[::-1], examples=1), paired(large, examples=2)])
-        .difference(0, 1)
-        .interval(0.025)
+@pytest.mark.parametrize("scale", [1.0, 0.001, 100.0])
+@pytest.mark.parametrize("difference", [0.4, 1e-6, 0.0])
+def test_graded_scores_without_variance_widen_it_too(difference, scale):
+    small, large = np.array([[0.2 + difference] * 5, [0.2] * 5]), changed(100, 5, 3)
+    tasks = [paired(scale * small, examples=1), paired(scale * large, examples=2)]
+    low, high = together(tasks).difference(0, 1).interval(0.025)
+    assert (low + high) / 2 <= scale * (difference + 0.02) / 2 + 1e-9
+    # as if one of six examples had the opposite difference, of the size of the other task's
+    share = 1.96**2 / (5 + 1.96**2)
+    assert low == pytest.approx(
+        scale * ((difference + 0.02) / 2 - share * (1 + difference) / 2), abs=0.01 * scale
     )
-    assert high == pytest.approx((-0.4 + 0.02) / 2 + (0.4 - nearest) / 2, abs=0.01)
+    assert high == pytest.approx(
+        scale * ((difference + 0.02) / 2 + share * (1 - difference) / 2), abs=0.01 * scale
+    )
 
 
 def test_tasks_with_the_same_examples_lack_the_same_differences():
@@ -151,11 +153,36 @@ def test_both_decisions_count_in_the_number_of_examples_that_decide():
 def test_how_far_score_intervals_reach_beyond_student():
     generator = np.random.default_rng(0)
     graded = paired(generator.random((2, 30))).difference(0, 1)
-    assert graded.beyond_student(30) == (0.0, 0.0)
-    # five equal scores: each of the examples could have had a difference
-    equal = paired(np.full((2, 5), 0.3)).difference(0, 1)
-    reach = compare(*changed(5, 0, 0)).difference.high
-    assert equal.beyond_student(5) == pytest.approx([(reach / stats.norm.isf(0.025)) ** 2] * 2)
+    assert graded.beyond_student(30, 1.0) == (0.0, 0.0)
+    # of five examples that are alike, as the score interval of right and wrong answers
+    for gains in (0, 5):
+        answers, scores = paired(changed(5, gains, 0)), paired(2 * changed(5, gains, 0))
+        of_answers = answers.difference(0, 1).beyond_student(5, 1.0)
+        of_scores = scores.difference(0, 1).beyond_student(5, 2.0)
+        assert 4 * np.array(of_answers) == pytest.approx(of_scores, abs=1e-6)
     # many differences of both kinds: next to nothing
     many_differences = paired(changed(2000, 300, 200)).difference(0, 1)
-    assert max(many_differences.beyond_student(2000)) < 0.02 * many_differences.spread.standard_error**2
+    assert max(many_differences.beyond_student(2000, 1.0)) < 0.02 * many_differences.spread.standard_error**2
+
+
+def test_models_that_never_vary_are_compared():
+    constant = np.array([[1.0] * 100, [0.0] * 100, [0.0] * 100])
+    sample = paired(constant)
+    table = pairs(sample, ["a", "b", "c"]).set_index(["first", "second"])
+    tail = 0.05 / 2 / 3
+    for first, second in table.index:
+        expected = compare(
+            *constant[["abc".index(first), "abc".index(second)]], confidence=1 - 2 * tail
+        ).difference
+        assert tuple(table.loc[(first, second), ["low", "high"]]) == pytest.approx(
+            (expected.low, expected.high)
+        )
+    ranked = ranks(sample, ["a", "b", "c"]).set_index("model")
+    assert ranked["groups"].to_dict() == {"a": "a", "b": "b", "c": "b"}
+    assert ranked.loc["a", ["rank_low", "rank_high"]].tolist() == [1, 1]
+
+
+def test_a_deviation_of_scores_that_are_no_shares_has_no_limit():
+    unlike = [[50.0] * 30, [62.0] * 30]
+    (task,), _ = compare_models(arrange(of_prompts({"A": unlike, "B": [[50.2] * 30, [62.2] * 30]}, "seed")))
+    assert "differ by at most 100.0 percentage points" not in task.sentence

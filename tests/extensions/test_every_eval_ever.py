@@ -356,11 +356,19 @@ def test_results_without_an_id_of_their_own_share_no_rows(tmp_path):
     rewritten(tmp_path / "in" / "0.json", second_result)
     verdicts, _ = annotated(tmp_path / "in")
     assert {verdict["reason"] for verdict in verdicts} == {
-        "several results of this evaluation have no evaluation_result_id, so its rows may be of any of them"
+        "several results have the same evaluation_result_id, or none, so the rows may be of any of them"
     }
     # the rows by themselves are one run
     (imported,) = read_runs([path], SINGLE)
     assert imported.reported is None
+
+    def lower(content):
+        for result in content["evaluation_results"]:
+            result["metric_config"]["lower_is_better"] = True
+
+    rewritten(tmp_path / "in" / "0.json", lower)
+    with pytest.raises(InputError, match="is better if it is lower"):
+        read_runs([path], SINGLE)
 
 
 @pytest.mark.parametrize("share", [True, False])
@@ -410,3 +418,20 @@ def test_a_second_verdict_replaces_the_first_and_other_fields_stay(tmp_path):
     _, directly = annotated(tmp_path / "in", 20, "directly")
     assert twice == directly
     assert "confidence_interval" not in twice["evaluation_results"][0]["score_details"]["uncertainty"]
+
+
+@pytest.mark.parametrize("uncertainty", [None, {"num_samples": None}, {"num_samples": 9}])
+def test_a_number_of_samples_that_a_verdict_added_goes_with_it(tmp_path, uncertainty):
+    write_records(sound(4, 60), tmp_path / "in")
+
+    def own_field(content):
+        if uncertainty is not None:
+            content["evaluation_results"][0]["score_details"]["uncertainty"] = uncertainty
+
+    rewritten(tmp_path / "in" / "0.json", own_field)
+    _, once = annotated(tmp_path / "in", 1)
+    expected = (uncertainty or {}).get("num_samples") or 60
+    assert once["evaluation_results"][0]["score_details"]["uncertainty"]["num_samples"] == expected
+    _, twice = annotated(tmp_path / "out", 20, "twice")
+    remainder = twice["evaluation_results"][0]["score_details"].get("uncertainty", {})
+    assert remainder.get("num_samples") == (9 if expected == 9 else None)

@@ -222,11 +222,14 @@ def test_an_acc_that_is_a_share_does_not_keep_another_metric_from_being_read(tmp
 def test_a_log_that_is_compressed_is_no_missing_one(tmp_path):
     path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
     (tmp_path / "samples_more_2024.jsonl.gz").write_bytes(b"")
+    (tmp_path / "samples_a_samples.jsonl.zst").write_bytes(b"")
+    (tmp_path / f"{path.name}.gz").write_bytes(b"")  # lies there unpacked
     (run,) = read_runs([tmp_path], Options(prompts=1))
     assert run.notes[-1] == (
-        f"{tmp_path}: compressed files left out, unpack them first: 1, such as samples_more_2024.jsonl.gz"
+        f"{tmp_path}: compressed files left out, unpack them first: 2, such as samples_a_samples.jsonl.zst"
     )
-    (tmp_path / "samples_more_2024.jsonl.gz").unlink()
+    for packed in [*tmp_path.glob("*.gz"), *tmp_path.glob("*.zst")]:
+        packed.unlink()
     path.rename(f"{path}.gz")
     with pytest.raises(InputError, match=r"samples_sums_.*\.jsonl\.gz: is compressed; unpack it first"):
         imported(tmp_path, prompts=1)

@@ -12,6 +12,7 @@ import torch
 import yaml
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from abovechance.archive.bundle import verify
 from abovechance.core.provenance import file_sha256
 from abovechance.core.tables import read_table
 from abovechance.core.two_way import adjusted_means
@@ -236,6 +237,14 @@ def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
     snakemake(*names, "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path)
     for name in names:
         assert file_sha256(tmp_path / name) == file_sha256(place / name)
+
+
+@pytest.mark.slow
+def test_a_study_from_stored_scores_is_archived(place, tmp_path):
+    config = yaml.safe_load((place / "hard.yaml").read_text()) | {"stored": str(place / "results/hard")}
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(config))
+    snakemake("archive", "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path)
+    assert verify(tmp_path / "results" / "hard" / "archive" / "hard.zip") == []
 
 
 def test_a_study_from_stored_scores_has_their_prompts(place, tmp_path):

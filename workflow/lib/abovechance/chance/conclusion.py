@@ -109,6 +109,8 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
     yes, unclear = (int((judged["better_than_chance"] == word).sum()) for word in ("yes", "unclear"))
     position = judged["position"].str.partition(" to ")[0]
     above, below = int((position == "above").sum()), int((position == "below").sum())
+    maybe = int(judged["position"].str.endswith("to above").sum())
+    by_rounding = f" (in {_number(maybe)} more, it depends on rounding)" if maybe else ""
     guessed = float(judged["guessing_above"].sum())
     if number == 1:
         word = {"yes": "is better than chance", "no": "is not shown to be better than chance"}
@@ -120,8 +122,8 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
     sentences = [f"{conclusion}; {unclear} {_is(unclear)} unclear." if unclear else f"{conclusion}."]
     sentences.append(
         f"The best prompt is above the standard random baseline in {_number(number - below)} of them, and "
-        f"above the maximum random baseline in {_number(above)}. Guessing alone would be above the maximum "
-        f"random baseline in about {guessed:.1f}."
+        f"above the maximum random baseline in {_number(above)}{by_rounding}. Guessing alone would be above "
+        f"the maximum random baseline in about {guessed:.1f}."
     )
     low, adjusted_low = (int((judged[tail] <= ALPHA).sum()) for tail in ("maximum_tail", "bh_tail"))
     sentences.append(

@@ -54,7 +54,11 @@ def doctor(
         ]
         show_json({"results": runs, "suspicions": rows})
     else:
-        totals = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+        totals = ", ".join(
+            f"{counts[severity]} {severity}{'s' * (severity == 'note' and counts[severity] > 1)}"
+            for severity in SEVERITIES
+            if counts[severity]
+        )
         print_text(f"{counted(runs, 'result')} checked: {totals or 'nothing suspicious'}.")
         by_check: dict[tuple[str, str], list[Diagnosis]] = {}
         for diagnosis in diagnoses:

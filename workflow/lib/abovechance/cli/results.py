@@ -342,14 +342,21 @@ def import_(
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
-    imported, _, _ = _imported(paths, options)
-    facts = {"imported": [str(path) for path in results]}
+    imported, _, names = _imported(paths, options)
+    facts = {
+        "imported": [str(path) for path in results],
+        "prompts": {setting.words: of_setting for setting, of_setting in names.items()},
+    }
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):
             write(rows)
     prompts = imported[[*SETTING, "prompt"]].drop_duplicates()
     settings = len(prompts.drop_duplicates(SETTING))
     typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
+    # a study names prompts by their numbers
+    if any(len(of_setting) > 1 for of_setting in names.values()):
+        for numbering in dict.fromkeys(map(tuple, names.values())):
+            typer.echo("Prompts: " + ", ".join(f"{number} = {name}" for number, name in enumerate(numbering)))
 
 
 def _stated_chance(chance: float | None, choices: str | None) -> float | None:

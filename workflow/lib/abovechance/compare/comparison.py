@@ -251,7 +251,7 @@ def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimat
     if np.isnan(estimate.p):  # nothing varies
         sums, _ = cluster_sums(scores[0] - scores[1], responses.clusters)
         estimate = estimate._replace(p=exchanged(sums), method="exchange")
-    if np.nanmin(responses.scores) >= 0 and np.nanmax(responses.scores) <= 1:
+    if responses.are_shares:
         estimate = estimate._replace(low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
     return estimate
 
@@ -311,9 +311,9 @@ def _of_two(
                 | {"error": over.difference.standard_error, "freedom": over.difference.freedom}
             ]
         )
-        sentence += _beside_seeds(headline.value, over.deviation, "in these results")
+        sentence += _beside_seeds(responses, headline.value, over.deviation, "in these results")
     if seed_deviation is not None:
-        sentence += _beside_seeds(headline.value, seed_deviation, "--seed-deviation")
+        sentence += _beside_seeds(responses, headline.value, seed_deviation, "--seed-deviation")
     if len(responses.prompts) > 1:
         by_kind = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
         kinds = ("mean", "population", "best")
@@ -440,7 +440,7 @@ def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, powe
     """Return the conclusion on two models on one task, the better one first."""
     about = generalizes(responses)
     is_one_run = len(responses.prompts) == 1 and not responses.several_seeds
-    if pair.better == pair.worse == 0 and is_one_run and not responses.prompts_averaged:
+    if pair.better == pair.worse == 0 and is_one_run:
         # as many clusters as if all were as large as the largest
         share = 1 - (1 - headline.confidence) ** (np.bincount(responses.clusters).max() / pair.examples)
         unit = 10.0 ** (math.floor(math.log10(share)) - 1)
@@ -503,13 +503,13 @@ def points(share: float) -> str:
     return f"{100 * share:.1f} percentage points"
 
 
-def _beside_seeds(difference: float, deviation: float, place: str) -> str:
+def _beside_seeds(responses: Responses, difference: float, deviation: float, place: str) -> str:
     """Return how a difference compares with what a training seed does to the score of one training."""
     if not np.isfinite(deviation):
         return ""
     below = abs(difference) < deviation
     largest = 1.96 * math.sqrt(2) * deviation
-    if abs(difference) <= 1:
+    if responses.are_shares:
         largest = min(largest, 1.0)
     return (
         f" The difference is {'smaller' if below else 'not smaller'} than the standard deviation of a "

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite, nan, sqrt
 
-import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri, stdtrit
@@ -288,7 +287,7 @@ def _check(responses: Sequence[Responses], margin: float, alpha: float) -> None:
                 f"{task.task}: models are {', '.join(task.models)}; expected "
                 f"{', '.join(responses[0].models)} in this order, as on {responses[0].task}"
             )
-        if not 0 <= np.nanmin(task.scores) <= np.nanmax(task.scores) <= 1:
+        if not task.are_shares:
             raise InputError(f"{task.task}: scores are not from 0 to 1, as the gate expects")
 
 

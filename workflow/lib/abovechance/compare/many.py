@@ -67,7 +67,9 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     # of one pair, its own test
     tail = (1 - confidence) / 2
     if len(ordered) > 1:
-        tail = float(stats.norm.sf(_largest(sample, confidence)))
+        largest_deviation = _largest(sample, confidence)
+        # if no pair varies in the draws, nothing shows how alike the pairs are
+        tail = float(stats.norm.sf(largest_deviation)) if largest_deviation else tail / len(ordered)
     rows = []
     for first, two, difference in ordered:
         draws = sample.draws[:, first] - sample.draws[:, two]

@@ -15,9 +15,9 @@ def together(tasks: Sequence[Sample]) -> Sample:
     """Return the mean over tasks, each counted alike, of the same models.
 
     Tasks that are drawn alike, such as formulations on the same examples, count as belonging together. A task
-    on which few examples differ, or all in the same direction, has an estimated variance that is too small.
-    Therefore, each end of the interval is moved by the largest distance, of any task, between Student's
-    interval and the score interval.
+    of right and wrong answers on which few differ, and any task on which nothing varies, has an estimated
+    variance that is too small. Therefore, each end of the interval is moved by the largest distance, of any
+    such task, between Student's interval and the score interval.
     """
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
@@ -38,7 +38,8 @@ def together(tasks: Sequence[Sample]) -> Sample:
             variance = 0.0
         spread = _spread_over_tasks(spreads, variance, shared_examples, trainings)
         value = float(scores[first] - scores[two])
-        few = np.sqrt([task.difference(first, two).beyond_student(len(task.weights)) for task in tasks])
+        unit = max(float(np.abs(task.of_clusters(first, two)).max(initial=0.0)) for task in tasks)
+        few = np.sqrt([task.difference(first, two).beyond_student(len(task.weights), unit) for task in tasks])
         # of tasks together it is as many differences as of one, unless the same examples have them
         below, above = ((few.sum(axis=0) if shared_examples else few.max(axis=0)) / len(tasks)) ** 2
         parts = contributions[first] - contributions[two]

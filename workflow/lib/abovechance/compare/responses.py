@@ -89,6 +89,11 @@ class Responses:
         return any(len(scores) > 1 for scores in self.seeds)
 
     @property
+    def are_shares(self) -> bool:
+        """Whether all scores are from 0 to 1."""
+        return bool(np.nanmin(self.scores) >= 0 and np.nanmax(self.scores) <= 1)
+
+    @property
     def complete(self) -> Floats:
         """(models, prompts, examples) the scores of the examples that all prompts are evaluated on."""
         return self.scores[:, :, np.isfinite(self.scores).all(axis=(0, 1))]

@@ -90,7 +90,7 @@ class Difference(NamedTuple):
         p = spread.plus(few[0 if value > 0 else 1]).p(value) if varies else exchanged(parts)
         return cls(value, value, spread, p, few=few)
 
-    def beyond_student(self, clusters: int) -> tuple[float, float]:
+    def beyond_student(self, clusters: int, unit: float) -> tuple[float, float]:
         """Return which variances, below and above the value, reach from Student's interval to the score one.
 
         Student's is too short if there are few differences of a kind, and has no length if all are the same.
@@ -98,19 +98,21 @@ class Difference(NamedTuple):
         Parameters
         ----------
         clusters
-            How many clusters of examples there are: if no difference varies, each counts as one example that
-            could also have had no difference, or the opposite one.
+            How many clusters of examples there are. If all have the same difference, the interval is that of
+            as many examples with the same answer, of which another could have the opposite one.
+        unit
+            The largest difference that a cluster can have.
         """
-        test, unit = self.test, 1.0
-        if not test:
-            if self.spread.standard_error > 0:
-                return 0.0, 0.0
-            test, unit = ScoreTest(clusters if self.value else 0, 0, clusters), abs(self.value) or 1.0
-        normal, student = float(stats.norm.isf(TAIL)), self.spread.reach(TAIL)
-        value = (test.better - test.worse) / test.examples
-        reaches = [unit * abs(end - value) for end in test.interval(1 - 2 * TAIL)]
-        if self.value < 0 and not self.test:
-            reaches.reverse()
+        normal = float(stats.norm.isf(TAIL))
+        if self.test:
+            low, high = self.test.interval(1 - 2 * TAIL)
+            reaches = [self.value - low, high - self.value]
+        elif self.spread.standard_error > 0:
+            return 0.0, 0.0
+        else:
+            share = normal**2 / (clusters + normal**2)
+            reaches = [share * (unit + self.value), share * (unit - self.value)]
+        student = self.spread.reach(TAIL)
         below, above = (max(reach**2 - student**2, 0.0) / normal**2 for reach in reaches)
         return below, above
 
@@ -160,6 +162,11 @@ class Sample:
         if first < second:
             return self.differences[first, second]
         return self.differences[second, first].reversed
+
+    def of_clusters(self, first: int, second: int) -> Floats:
+        """(clusters,) the difference of two models on each cluster of examples."""
+        result: Floats = (self.contributions[first] - self.contributions[second]) / self.weights
+        return result
 
     def reordered(self, places: Sequence[int]) -> Sample:
         """Return the models of these places, in this order."""

@@ -47,7 +47,8 @@ NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
 NO_CHANCE = "there are no rows of samples; use --chance or --choices"
 NO_COUNT = "the record does not contain the number of samples"
-NO_ID = "several results of this evaluation have no evaluation_result_id, so its rows may be of any of them"
+NO_ID = "several results have the same evaluation_result_id, or none, so the rows may be of any of them"
+COUNTED = "num_samples"  # of the uncertainty, where a verdict added it
 REPEATED = "samples have several rows each; expected one row per sample"
 
 
@@ -168,10 +169,15 @@ def _drop_earlier(details: dict[str, Any]) -> None:
     """Drop the fields of an earlier verdict from the details of a score."""
     fields, uncertainty = details.get("details") or {}, details.get("uncertainty") or {}
     interval = uncertainty.get("confidence_interval") or {}
+    dropped = set()
     if fields.get(f"{PREFIX}interval") == f"{interval.get('lower')}; {interval.get('upper')}":
-        details["uncertainty"] = {
-            name: value for name, value in uncertainty.items() if name != "confidence_interval"
-        }
+        dropped.add("confidence_interval")
+    if fields.get(PREFIX + COUNTED) == str(uncertainty.get(COUNTED)):
+        dropped.add(COUNTED)
+    if dropped:
+        details["uncertainty"] = {name: value for name, value in uncertainty.items() if name not in dropped}
+        if not details["uncertainty"]:
+            del details["uncertainty"]
     if fields:
         details["details"] = {name: text for name, text in fields.items() if not name.startswith(PREFIX)}
 
@@ -183,7 +189,6 @@ def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
         value = verdict[name]
         if value not in (None, []):
             fields[PREFIX + name] = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
-    details["details"] = (details.get("details") or {}) | fields
     uncertainty = details.get("uncertainty") or {}
     if verdict["interval"] and "confidence_interval" not in uncertainty:
         low, high = verdict["interval"]
@@ -193,7 +198,11 @@ def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
             "confidence_level": verdict["confidence"],
             "method": "Clopper-Pearson",
         }
-        details["uncertainty"] = {"num_samples": verdict["examples"]} | uncertainty
+        if uncertainty.get(COUNTED) is None:
+            uncertainty[COUNTED] = verdict["examples"]
+            fields[PREFIX + COUNTED] = str(verdict["examples"])
+        details["uncertainty"] = uncertainty
+    details["details"] = (details.get("details") or {}) | fields
 
 
 def records_in(paths: list[Path]) -> list[tuple[Path, Path]]:

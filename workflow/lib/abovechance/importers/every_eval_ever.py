@@ -9,7 +9,6 @@ answers are correct if and only if the rows report so.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -82,14 +81,25 @@ def aggregate_of(path: Path) -> Path:
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the results of an aggregate record by evaluation and result id; empty without a record.
 
-    Results that have no id of their own are left out, because their rows may be those of any of them.
+    Of results that have no id of their own, only whether a lower score is better is returned, because their
+    rows may be those of any of them.
     """
     if not path.is_file():
         return {}
     with as_written_by(TOOL, str(path)):
         results = read_json(path).get("evaluation_results") or []
-        times = Counter(map(place_of, results))
-        return {place: result for result in results if times[place := place_of(result)] == 1}
+        by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for result in results:
+            by_place.setdefault(place_of(result), []).append(result)
+        return {place: _in_common(of_place) for place, of_place in by_place.items()}
+
+
+def _in_common(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the only result; of several ones, whether a lower score is better."""
+    if len(results) == 1:
+        return results[0]
+    is_lower = any((result.get("metric_config") or {}).get("lower_is_better") for result in results)
+    return {"metric_config": {"lower_is_better": is_lower}}
 
 
 def place_of(result: dict[str, Any]) -> tuple[str, str]:

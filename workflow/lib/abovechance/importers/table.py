@@ -169,7 +169,9 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
     )
 
 
-def _natural(label: str) -> tuple[float, str]:
-    """Numbers in their order, then texts in theirs."""
-    is_number = re.fullmatch(r"-?\d{1,300}", label, re.ASCII)
-    return (float(label), "") if is_number else (float("inf"), label)
+def _natural(label: str) -> tuple[bool, list[tuple[bool, float, str]]]:
+    """Return a key by which numbers come in their order, then texts in theirs, with p2 before p10."""
+    if re.fullmatch(r"-?\d{1,300}", label, re.ASCII):
+        return False, [(False, float(label), "")]
+    parts = re.split(r"(\d{1,300})", label, flags=re.ASCII)
+    return True, [(not part.isdigit(), float(part) if part.isdigit() else 0.0, part) for part in parts]

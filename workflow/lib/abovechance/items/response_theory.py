@@ -136,7 +136,7 @@ def fit(
         without which items that all rows have right or wrong, or that tell few rows apart perfectly, have
         no estimate. None: maximum likelihood.
     seed
-        Of where the other dimensions begin.
+        Of where discriminations begin.
 
     Raises
     ------

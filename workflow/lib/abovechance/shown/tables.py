@@ -125,7 +125,7 @@ def _more_decimals(value: float, second: float) -> str:
 
 def _decimal(value: float) -> str:
     """Return a number with three decimals, and more if these would show 0 or 1 and it is neither."""
-    if 0.9995 <= value < 1:
+    if 0.9995 <= value < 1 - 1e-12:  # nearer to 1, it is rounding
         decimals = (f"{value:.{digits}f}" for digits in range(4, 18))
         return next(text for text in decimals if not text.startswith("1"))
     return f"{value + 0.0:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.1e}"

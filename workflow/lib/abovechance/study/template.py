@@ -79,7 +79,7 @@ def config_text(
 
 def as_name(text: str) -> str:
     """Return a text as a name of letters, digits, dots, hyphens and underscores, as keys of a config are."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).lstrip("_.-") or "unnamed"
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).lstrip("_.-")[:100] or "unnamed"
 
 
 def _as_yaml(value: object, flow: bool | None = False) -> str:
