@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -155,6 +156,11 @@ def check(
         unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
+        if len(judged.table) > 1 and not gate:  # else the reasons are told
+            unclear = (judged.table["better_than_chance"] == "unclear").tolist()
+            reasons = [f"{case.name}: {case.text}." for case in compress(_cases(judged.table), unclear)]
+            if reasons:
+                print_text("\n".join(["", *reasons[: None if show_all else MOST_ROWS]]))
     if gate:
         cases = _cases(judged.table)
         failures = [f"{case.name}: {case.text}." for case in cases if case.outcome != "passed"]

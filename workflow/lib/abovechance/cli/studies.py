@@ -73,8 +73,8 @@ def cost(
         accounts["spent"] = spent(ledgers)
     if not accounts:
         raise InputError(
-            f"{folder}: has no estimated or actual costs; run `abovechance run CONFIG -- cost` (in a clone: "
-            "`make cost`) first"
+            f"{folder}: has no estimated or actual costs; if the study scores models, run `abovechance run "
+            "CONFIG -- cost` (in a clone: `make cost`) first"
         )
     changed = changed_since(folder, config) if "estimate" in accounts else []
     if as_json:

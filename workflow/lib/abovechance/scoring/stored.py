@@ -35,7 +35,10 @@ def stored(study: Path) -> pd.DataFrame:
         If the folder is no study's, or a file in it cannot be read.
     """
     if not (study / "scores").is_dir():
-        raise InputError(f"{study}: has no scores; expected a study's folder, such as results/default")
+        raise InputError(
+            f"{study}: has no scores; expected the folder of a study that scores models, such as "
+            "results/default"
+        )
     config_file = study / "config.yaml"
     config = read_yaml(config_file) if config_file.is_file() else {}
     written = config_file.stat().st_mtime if config_file.is_file() else -math.inf
