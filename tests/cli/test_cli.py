@@ -254,7 +254,7 @@ def test_commands_that_score_nothing_need_no_extra(tmp_path, missing):
         (
             ["cost", str(tmp_path)],
             1,
-            "has no estimated or actual costs; if the study scores models, run `abovechance run CONFIG -- cost`",
+            "has no estimated or actual costs; if the study scores models, run `abovechance run CONFIG",
         ),
         (["verify", str(tmp_path)], 1, "has no manifest-sha256.txt"),
         (["baseline", "-n", "9", "-c", "2"], 0, "standard baseline"),
@@ -385,9 +385,9 @@ def test_a_plan_states_that_no_accuracy_is_enough():
 
 def test_an_unclear_score_among_several_has_its_reason(tmp_path):
     path = tmp_path / "scores.csv"
-    others = "".join(f"{name},{accuracy},200,2,25\n" for name, accuracy in zip("CDEF", (0.56, 0.5, 0.5, 0.5)))
+    equal_rows = "".join(f"{name},0.5,200,2,25\n" for name in "CDEF")
     path.write_text(
-        f"source,best_accuracy,examples,choices,prompts\nA,0.62,200,2,25\nB,0.7,200,2,25\n{others}"
+        f"source,best_accuracy,examples,choices,prompts\nA,0.62,200,2,25\nB,0.7,200,2,25\n{equal_rows}"
     )
     conclusions = {
         row["source"]: row["better_than_chance"]
