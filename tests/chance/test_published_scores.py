@@ -86,8 +86,8 @@ def test_where_rounding_leaves_several_numbers_all_their_verdicts_are_told(tmp_p
     assert verdicts_table["maximum_tail"][1] == pytest.approx(baseline.tail(570, 50))
     assert verdicts_table["better_than_chance"].tolist() == ["no", "yes", "yes", "no"]
     assert (
-        "the standard random baseline in 3 of them, and above the maximum random baseline in 2 (in 1 more, it "
-        "depends on rounding)." in in_words(verdicts_table)[1]
+        "the standard random baseline in 3 of them, and above the maximum random baseline in 2 (in 1 more, it"
+        " depends on rounding)." in in_words(verdicts_table)[1]
     )
 
 
