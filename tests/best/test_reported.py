@@ -144,7 +144,7 @@ def test_true_scores_of_special_candidates() -> None:
     # equal scores leave nothing to correct, and one candidate is as good as it seems
     assert true_scores(np.array([0.6, 0.6]), np.array([10, 20])) == pytest.approx([0.6, 0.6])
     assert true_scores(np.array([0.0, 1.0]), np.array([5, 5])) == pytest.approx([0.0, 1.0], abs=0.01)
-    # what candidates have in common is no difference, so the same lead is surer
+    # if answers are correlated, luck separates candidates less, so less of the lead is luck
     scores, sizes = np.array([0.7, *[0.5] * 8]), np.full(9, 50)
     leads = [true_scores(scores, sizes, correlation)[0] for correlation in (0.0, 0.5, 0.9)]
     assert leads == sorted(leads)
@@ -158,8 +158,8 @@ def test_a_candidate_on_few_examples_that_scores_higher_is_named() -> None:
     best = judge_reported([0.3, 0.9], [100, 80], ["a", "b"])
     assert (best.chosen, best.not_eligible) == ("a", "b")
     assert best.assumption.endswith(
-        "Candidates with less than 90% of the examples count as tried, but are not chosen: one of them "
-        "scores higher, 'b', at 90.0% on 80 examples."
+        "Candidates with less than 90% of the examples count as tried, but are not chosen. One of these, "
+        "'b', scores higher: 90.0% on 80 examples."
     )
     assert "The chosen one does not stand out from the others (p = 1.00)." in " ".join(best.sentences)
     assert judge_reported([0.3, 0.2], [100, 80], ["a", "b"]).not_eligible is None

@@ -131,8 +131,8 @@ def test_a_whole_judgement_of_reported_scores():
     assert best.assumption == (
         "The answers to each example are unknown, so a correlation of 0.3 between candidates is assumed. At "
         f"a correlation of 0, the best would be expected at {independent.expected:.1%} (p = {p}). Candidates "
-        "with less than 90% of the examples count as tried, but are not chosen: one of them scores higher, "
-        "'d', at 90.0% on 20 examples."
+        "with less than 90% of the examples count as tried, but are not chosen. One of these, 'd', scores "
+        "higher: 90.0% on 20 examples."
     )
 
 

@@ -381,21 +381,3 @@ def test_a_plan_states_that_no_accuracy_is_enough():
     assert "least accuracy above maximum baseline none least accuracy at alpha 0.05 none" in output
     plan = json.loads(run("plan", "-c", "2", "-n", "5", "-t", "1000000", "--json").stdout)
     assert plan["least_accuracy_at_alpha_0.05"] is None
-
-
-def test_an_unclear_score_among_several_has_its_reason(tmp_path):
-    path = tmp_path / "scores.csv"
-    equal_rows = "".join(f"{name},0.5,200,2,25\n" for name in "CDEF")
-    path.write_text(
-        f"source,best_accuracy,examples,choices,prompts\nA,0.62,200,2,25\nB,0.7,200,2,25\n{equal_rows}"
-    )
-    conclusions = {
-        row["source"]: row["better_than_chance"]
-        for row in json.loads(run("check", str(path), "--json").stdout)
-    }
-    assert [conclusions[name] for name in "ABC"] == ["unclear", "yes", "no"]
-    printed = run("check", str(path)).stdout
-    assert "A: better than chance: unclear (best accuracy 0.6200; the accuracy is rounded, so" in printed
-    assert "B: better than chance" not in printed
-    # --gate tells the reasons of all that are not better
-    assert run("check", str(path), "--gate").stdout.count("A: better than chance: unclear") == 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from abovechance.cli.screen import _folded, _widths, print_table
 from abovechance.core.columns import Column
+from tests.running import run
 
 COLUMNS = {
     "task": Column.text("a task"),
@@ -89,3 +92,21 @@ def test_wide_characters_count_as_two_columns():
     assert _folded("模型" * 6, 8) == "模型模型\n模型模型\n模型模型"
     cells = pd.DataFrame({"name": ["模" * 30 + "甲", "模" * 30 + "乙"]})
     assert _widths(cells, [False], 80) == [62]
+
+
+def test_an_unclear_score_among_several_has_its_reason(tmp_path):
+    path = tmp_path / "scores.csv"
+    equal_rows = "".join(f"{name},0.5,200,2,25\n" for name in "CDEF")
+    path.write_text(
+        f"source,best_accuracy,examples,choices,prompts\nA,0.62,200,2,25\nB,0.7,200,2,25\n{equal_rows}"
+    )
+    conclusions = {
+        row["source"]: row["better_than_chance"]
+        for row in json.loads(run("check", str(path), "--json").stdout)
+    }
+    assert [conclusions[name] for name in "ABC"] == ["unclear", "yes", "no"]
+    printed = run("check", str(path)).stdout
+    assert "A: better than chance: unclear (best accuracy 0.6200; the accuracy is rounded, so" in printed
+    assert "B: better than chance" not in printed
+    # --gate tells the reasons of all that are not better
+    assert run("check", str(path), "--gate").stdout.count("A: better than chance: unclear") == 1

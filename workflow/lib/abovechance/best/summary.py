@@ -79,8 +79,7 @@ class Best:
     p_start
         P-value of the hypothesis that no candidate is better than the start.
     not_eligible
-        Of candidates that are evaluated on too few examples to be chosen and have a higher score, the name of
-        the best one.
+        Name of the best candidate that scores higher, but has too few examples to be chosen, if there is one.
     """
 
     chosen: str
@@ -285,8 +284,8 @@ def judge_reported(
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
     # candidates on part of the examples are tried, but not chosen
-    full = np.flatnonzero(sizes >= NEARLY_ALL * sizes.max())
-    chosen = int(full[values[full].argmax()])
+    partial = sizes < NEARLY_ALL * sizes.max()
+    chosen = int(np.where(partial, -1.0, values).argmax())
     largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
     luck = expected_best(mean, largest, len(values), correlation, observed, estimated=True)
@@ -297,16 +296,22 @@ def judge_reported(
     vary_less = _vary_less(values, noise.variance * (1 - of_answers) * float((1 / sizes).mean()))
     labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
-    order = np.lexsort((-values, sizes < NEARLY_ALL * sizes.max()))
+    order = np.lexsort((-values, partial))
     independent = (
         expected_best(mean, largest, len(values), 0.0, observed, estimated=True) if correlation else None
     )
-    partial = sizes < NEARLY_ALL * sizes.max()
-    highest = int(np.where(partial, values, -1.0).argmax())
-    is_higher = bool(partial.any() and values[highest] > observed)
-    higher = (
-        f"'{printable(labels[highest])}', at {values[highest]:.1%} on {sizes[highest]}" if is_higher else ""
-    )
+    best_partial = int(np.where(partial, values, -1.0).argmax())
+    is_higher = bool(partial.any() and values[best_partial] > observed)
+    sentences = [_assumption(correlation, independent, vary_less)]
+    if partial.any():
+        sentences.append(
+            f"Candidates with less than {NEARLY_ALL:.0%} of the examples count as tried, but are not chosen."
+        )
+    if is_higher:
+        sentences.append(
+            f"One of these, '{printable(labels[best_partial])}', scores higher: {values[best_partial]:.1%} "
+            f"on {sizes[best_partial]} examples."
+        )
     return Best(
         labels[chosen],
         largest,
@@ -321,8 +326,8 @@ def judge_reported(
         high,
         confidence,
         table.iloc[order].reset_index(drop=True),
-        _assumption(correlation, independent, vary_less, bool(partial.any()), higher),
-        not_eligible=labels[highest] if is_higher else None,
+        " ".join(sentences),
+        not_eligible=labels[best_partial] if is_higher else None,
     )
 
 
@@ -332,18 +337,8 @@ def _vary_less(scores: Floats, by_luck: float) -> bool:
     return by_luck > 0 and bool(chdtr(freedom, freedom * variance / by_luck) <= ALPHA)
 
 
-def _assumption(
-    correlation: float, independent: BestByLuck | None, vary_less: bool, partial: bool, higher: str
-) -> str:
-    """Return the assumptions of ``judge_reported`` in words.
-
-    Parameters
-    ----------
-    partial
-        Whether there are candidates with too few examples to be chosen.
-    higher
-        The best of these, with its score and its number of examples, if its score is above the chosen one's.
-    """
+def _assumption(correlation: float, independent: BestByLuck | None, vary_less: bool) -> str:
+    """Return what ``judge_reported`` assumes about the correlation of answers, in words."""
     sentences = ["The answers to each example are unknown, so a correlation of "]
     sentences[0] += f"{correlation:g} between candidates is assumed"
     sentences[0] += "." if independent else ", which gives luck the largest part."
@@ -356,9 +351,4 @@ def _assumption(
         sentences.append(
             "The scores vary significantly less than by luck, so candidates answer more alike than assumed."
         )
-    if partial:
-        limit = (
-            f"Candidates with less than {NEARLY_ALL:.0%} of the examples count as tried, but are not chosen"
-        )
-        sentences.append(f"{limit}: one of them scores higher, {higher} examples." if higher else f"{limit}.")
     return " ".join(sentences)

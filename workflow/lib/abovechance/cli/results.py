@@ -156,11 +156,9 @@ def check(
         unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
-        if len(judged.table) > 1 and not gate:  # else the reasons are told
-            unclear = (judged.table["better_than_chance"] == "unclear").tolist()
-            reasons = [f"{case.name}: {case.text}." for case in compress(_cases(judged.table), unclear)]
-            if reasons:
-                print_text("\n".join(["", *reasons[: None if show_all else MOST_ROWS]]))
+        # those of a single score, or with --gate, are printed anyway
+        if len(judged.table) > 1 and not gate and (reasons := _unclear(judged.table)):
+            print_text("\n".join(["", *reasons[: None if show_all else MOST_ROWS]]))
     if gate:
         cases = _cases(judged.table)
         failures = [f"{case.name}: {case.text}." for case in cases if case.outcome != "passed"]
@@ -234,6 +232,12 @@ def _cases(table: pd.DataFrame) -> list[Case]:
                 )
         cases.append(Case(name, outcomes.get(conclusion, "skipped"), text))
     return cases
+
+
+def _unclear(table: pd.DataFrame) -> list[str]:
+    """Return the reason for each unclear conclusion."""
+    is_unclear = (table["better_than_chance"] == "unclear").tolist()
+    return [f"{case.name}: {case.text}." for case in compress(_cases(table), is_unclear)]
 
 
 def _is_study(path: Path) -> bool:

@@ -90,7 +90,7 @@ class Responses:
 
     @property
     def are_shares(self) -> bool:
-        """Whether all scores are from 0 to 1."""
+        """Whether all scores are in [0, 1]."""
         return bool(np.nanmin(self.scores) >= 0 and np.nanmax(self.scores) <= 1)
 
     @property

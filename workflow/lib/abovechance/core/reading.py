@@ -87,9 +87,8 @@ def read_csv_texts(path: Path, keep_blanks: bool = False) -> pd.DataFrame:
     Parameters
     ----------
     keep_blanks
-        Whether fields are texts that stay as they are: blanks before a field are the field's, and a comma in
-        1,000 stays one. Otherwise, it is that of decimals if the separator is no comma and another number
-        of the column has such decimals.
+        Whether fields stay as they are written. Otherwise, blanks before a field are removed. If the
+        separator is not a comma and a number of the column has decimals after a comma, 1,000 becomes 1.000.
 
     Returns
     -------

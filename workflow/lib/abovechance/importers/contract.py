@@ -140,7 +140,7 @@ def examined(run: Run) -> Run:
     # a file can have several runs, which have other metrics or models
     name = f"{run.metric} {run.shots}"
     digest = {}
-    # that all answers are right or wrong is no sign of one log
+    # two files in which all answers are right, or all are wrong, can be equal without being copies
     if file.is_file() and (summary.fingerprints or rows["correct"].nunique() > 1):
         with file.open("rb") as content:
             digest["bytes"] = f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}"

@@ -81,8 +81,8 @@ def aggregate_of(path: Path) -> Path:
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the results of an aggregate record by evaluation and result id; empty without a record.
 
-    Of results that have no id of their own, only whether a lower score is better is returned, because their
-    rows may be those of any of them.
+    If several results have the same id, or none, rows can belong to any of them. Then only their
+    ``lower_is_better`` is returned.
     """
     if not path.is_file():
         return {}

@@ -136,7 +136,7 @@ def fit(
         without which items that all rows have right or wrong, or that tell few rows apart perfectly, have
         no estimate. None: maximum likelihood.
     seed
-        Of where discriminations begin.
+        The random seed of the initial discriminations.
 
     Raises
     ------
