@@ -265,9 +265,9 @@ def test_what_luck_explains():
     assert mean.isna().tolist() == second.isna().tolist() == [True, False, False, True]
     assert mean[1] > mean[2] > 0
     assert several.remarks == (
-        f"Luck explains {mean.median():.0%} of the lead over the mean score in the median ({mean.min():.0%} "
-        f"to {mean.max():.0%} of 2 leads).",
-        f"Luck explains {second.median():.0%} of the lead over the second-best score in the median "
-        f"({second.min():.0%} to {second.max():.0%} of 2 leads).",
+        f"Luck explains {mean.min():.0%} to {mean.max():.0%} of the lead over the mean score "
+        f"(2 leads; median: {mean.median():.0%}).",
+        f"Luck explains {second.min():.0%} to {second.max():.0%} of the lead over the second-best score "
+        f"(2 leads; median: {second.median():.0%}).",
         assumption,
     )

@@ -207,8 +207,8 @@ def _luck_in_words(table: pd.DataFrame) -> tuple[str, ...]:
             sentences.append(f"Luck explains {shares.iloc[0]:.0%} of the lead over the {rival} score.")
         elif len(shares):
             sentences.append(
-                f"Luck explains {shares.median():.0%} of the lead over the {rival} score in the median "
-                f"({shares.min():.0%} to {shares.max():.0%} of {len(shares)} leads)."
+                f"Luck explains {shares.min():.0%} to {shares.max():.0%} of the lead over the {rival} score "
+                f"({len(shares)} leads; median: {shares.median():.0%})."
             )
     if sentences:
         sentences.append(

@@ -78,6 +78,8 @@ def expected_maximum(numbers: pd.DataFrame, panel: str = "task") -> Figure:
     return figure
 
 
+# Lower tails are drawn here.
+LEAST_TAIL = 1e-12
 _TUNED: dict[str, Any] = {"linestyle": (0, (1, 1)), "linewidth": 1.6}
 
 
@@ -90,16 +92,20 @@ def _expected_maximum_pair(above: Axes, below: Axes, rows: pd.DataFrame, colour:
         above.plot(prompts, group["expected_accuracy"], zorder=3, **look)
         for baseline in BASELINES:
             above.plot(prompts, group[baseline.column], zorder=2, **style.BASELINES[baseline.name])
-        below.plot(prompts, group[MAXIMUM.tail_column], **look)
+        below.plot(prompts, group[MAXIMUM.tail_column].clip(lower=LEAST_TAIL), **look)
         for baseline in () if tuned else other_baselines:
             line = style.BASELINES[baseline.name]["linestyle"]
-            below.plot(prompts, group[baseline.tail_column], color=colour[shots], linestyle=line)
+            tails = group[baseline.tail_column].clip(lower=LEAST_TAIL)
+            below.plot(prompts, tails, color=colour[shots], linestyle=line)
     percent_axis(above.yaxis)
     baselines = [MAXIMUM] if "tuned" in rows else BASELINES
-    tails = rows[[baseline.tail_column for baseline in baselines]].min(axis=1)
+    least = rows[[baseline.tail_column for baseline in baselines]].min(axis=None)
     below.set(xscale="log", yscale="log", xlabel="prompts tried")
     below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
-    below.set_ylim(max(min(tails.min() / 2, 0.01), 1e-12), 1.3)
+    below.set_ylim(min(max(least, LEAST_TAIL) / 2, 0.01), 1.3)
+    if least < LEAST_TAIL:
+        floor = f"lowest line: {LEAST_TAIL:g} or less"
+        below.text(0.97, 0.08, floor, ha="right", color=style.FAINT, transform=below.transAxes)
     most_prompts = rows["prompts"].max()
     digits = (1, 2, 5) if most_prompts < 20 else (1,)
     ticks = [digit * 10**power for power in range(7) for digit in digits]

@@ -161,5 +161,14 @@ def agreement_curves(numbers: pd.DataFrame, table: pd.DataFrame) -> Figure:
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17))
         else:
-            axes.text(0.5, 0.5, "all outcomes agree:\nno curve", ha="center", color=style.FAINT)
+            # where the legend would be, because the panel may have the curves of guessers
+            axes.text(
+                0.5,
+                -0.22,
+                "all outcomes of prompts agree: no curve",
+                ha="center",
+                va="top",
+                color=style.FAINT,
+                transform=axes.transAxes,
+            )
     return figure
