@@ -16,7 +16,7 @@ from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.exhibits import ShownFigure, ShownTable
-from abovechance.shown.report import Part, parts, render, two_models_answer
+from abovechance.shown.report import Part, facts, parts, render, two_models_answer
 from tests.conftest import REPOSITORY
 
 
@@ -54,6 +54,18 @@ def test_the_report_opens_with_what_it_means(judged, page):
     )
     assert f"<b>{first}</b> {second}</p>" in page
     assert third.replace("<=", "&lt;=") in page
+
+
+def test_numbered_prompts_of_other_tools_have_names():
+    names_of_m = {"m, a, 0-shot": ["x", "y"], "m, b, 0-shot": ["x", "y"], "m, c, 0-shot": ["only"]}
+    names_of_n = {"n, a, 0-shot": ["z", "y"], "n, b, 0-shot": ["0", "1"]}
+    of_m, of_n = ({"versions": {}, "prompt_names": names} for names in (names_of_m, names_of_n))
+    assert facts({}, [of_m])["prompts"] == "0 = x, 1 = y"
+    named = facts({"prompts": 2}, [of_m, of_n])
+    assert named["prompts of m, a, 0-shot; m, b, 0-shot"] == "0 = x, 1 = y"
+    assert named["prompts of n, a, 0-shot"] == "0 = z, 1 = y"
+    assert named["prompts"].startswith("2 for each task")
+    assert "prompts" not in facts({}, [{"versions": {}}])
 
 
 def test_a_cell_that_guessers_reach_does_not_look_like_evidence(page):

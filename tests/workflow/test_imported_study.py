@@ -23,7 +23,7 @@ def study(workplace: Path) -> list[str]:
     """The arguments of a study of two models' results under eight prompts each."""
     generator = np.random.default_rng(0)
     rows = [
-        (model, prompt, f"e{example}", int(generator.random() < 0.4), 4)
+        (model, f"prompt {prompt}", f"e{example}", int(generator.random() < 0.4), 4)
         for model in ("org/first", "second")
         for prompt in range(8)
         for example in range(30)
@@ -46,7 +46,9 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert verdicts["maximum_baseline"].tolist() == pytest.approx(
         [RandomBaseline.from_chance(0.25, 30).maximum(8)] * 2
     )
-    assert "Is the best score better than chance?" in (results / "report.html").read_text()
+    text = (results / "report.html").read_text()
+    assert "Is the best score better than chance?" in text
+    assert "<dt>prompts</dt><dd>0 = prompt 0, 1 = prompt 1, 2 = prompt 2," in text
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
     asks_of_examples(results)
     completed = snakemake(

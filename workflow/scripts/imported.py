@@ -4,6 +4,7 @@ from pathlib import Path
 
 from script_log import logged
 
+from abovechance.core.tables import read_made_from
 from abovechance.results.accuracy import writing_results
 from abovechance.results.imported import read_imported
 from abovechance.results.predictions import PREDICTIONS
@@ -14,6 +15,7 @@ with logged(snakemake):
         dict(zip(models, map(Path, snakemake.output[name]), strict=True))
         for name in ("predictions", "accuracy")
     )
-    with writing_results(predictions, accuracy, {"predictions": source.name}) as write:
+    made_from = {"predictions": source.name, "prompt_names": read_made_from(source).get("prompts", {})}
+    with writing_results(predictions, accuracy, made_from) as write:
         for rows in read_imported(source):
             write(rows[list(PREDICTIONS.columns)])

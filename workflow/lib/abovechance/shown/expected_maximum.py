@@ -99,7 +99,7 @@ def _expected_maximum_pair(above: Axes, below: Axes, rows: pd.DataFrame, colour:
             below.plot(prompts, tails, color=colour[shots], linestyle=line)
     percent_axis(above.yaxis)
     baselines = [MAXIMUM] if "tuned" in rows else BASELINES
-    least = rows[[baseline.tail_column for baseline in baselines]].min(axis=None)
+    least = rows[[baseline.tail_column for baseline in baselines]].to_numpy(dtype=float).min()
     below.set(xscale="log", yscale="log", xlabel="prompts tried")
     below.axhline(0.05, color=style.FAINT, linewidth=0.5, zorder=1)
     below.set_ylim(min(max(least, LEAST_TAIL) / 2, 0.01), 1.3)

@@ -269,7 +269,26 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
         for run in model.get("runs") or [model]:  # of scores, those that they were computed with
             versions |= run["versions"]
     facts_of_config["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
-    return facts_of_config
+    return facts_of_config | _numbered_prompts(made_from)
+
+
+def _numbered_prompts(made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the numbers and names of imported prompts, and of which settings if these differ."""
+    settings: dict[tuple[str, ...], list[str]] = {}
+    for file in made_from:
+        for setting, names in file.get("prompt_names", {}).items():
+            settings.setdefault(tuple(names), []).append(setting)
+    numberings = {
+        names: "; ".join(dict.fromkeys(of_names))
+        for names, of_names in settings.items()
+        if len(names) > 1 and list(names) != [str(number) for number in range(len(names))]
+    }
+    return {
+        "prompts" + (f" of {of_names}" if len(numberings) > 1 else ""): ", ".join(
+            f"{number} = {name}" for number, name in enumerate(names)
+        )
+        for names, of_names in numberings.items()
+    }
 
 
 # {table: the sentences that it comes to, at the beginning of its part}
