@@ -21,6 +21,10 @@ from abovechance.results.predictions import UNKNOWN
 TOOL = "a plain CSV file"
 OPTIONS = ()
 LOOKS_LIKE = "a CSV with the columns example and correct, and prompt, model, task, shots, choices or chance"
+OTHER_COLUMNS = (
+    "Commands that read other columns: `abovechance check` (best_accuracy, examples, choices or chance, "
+    "prompts), `abovechance compare` (model, accuracy, n), `abovechance best` (candidate, example, score)"
+)
 NEEDED = ("example", "correct")
 NO_TASK = "task"  # the name of the one task of files that name none
 OPTIONAL = ("prompt", "model", "task", "shots", "choices", "chance")
@@ -77,9 +81,7 @@ def _checked(path: Path) -> CsvTable:
     table = CsvTable.read(path)
     if not {*NEEDED} & {str(name).lower() for name in table.texts}:
         raise InputError(
-            f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}; or, for best scores, "
-            "best_accuracy, examples, choices or chance, and prompts; or, for a leaderboard "
-            "(`abovechance compare`), model, accuracy and n"
+            f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}. {OTHER_COLUMNS}"
         )
     table.check_columns(NEEDED, OPTIONAL, LOOKS_LIKE)
     return table.with_names("example", "prompt", "model", "task")
