@@ -252,7 +252,7 @@ def test_curves_are_drawn_with_their_numbers(tmp_path):
     assert completed.exit_code == 0, completed.output
     assert (tmp_path / "curves.png").stat().st_size > 5000
     lines = (tmp_path / "curves.csv").read_text().splitlines()
-    assert lines[0].startswith("task,metric,model,checkpoint,mean,seeds,lowest,low_quartile,median")
+    assert lines[0].startswith("task,shots,metric,model,checkpoint,mean,seeds,lowest,low_quartile")
     assert len(lines) == 4
     wrong = CliRunner().invoke(app, ["variance", str(tmp_path / "e"), "--task", "u"])
     assert "--task u: is not in these results" in str(wrong.exception or wrong.output)

@@ -125,3 +125,18 @@ def test_the_seeds_of_one_series_are_compared_and_share_out_the_variance(learned
     assert completed.exit_code == 0, completed.output
     report = json.loads(completed.stdout)
     assert report[0]["models"] == ["small-seed1-step3", "small-seed2-step3"]
+
+
+@pytest.mark.slow
+def test_fewer_steps_or_another_order_train_no_model_again(tmp_path):
+    def plan(steps: list[int], *arguments: str) -> str:
+        small = {"trained": {"width": 16, "layers": 1}, "seeds": [1], "steps": steps, "precision": "float32"}
+        config = write_tiny_study(
+            tmp_path, "steps", tasks={"kinds": {"source": "invented"}}, models={"small": small}, shots=[1]
+        )
+        return snakemake("--configfile", str(config), *arguments, directory=tmp_path).stdout
+
+    plan([0, 2, 4], "--until", "train_1")
+    assert "train_1" not in plan([0, 2], "--dry-run")
+    assert "train_1" not in plan([4, 0, 2], "--dry-run")
+    assert "train_1" in plan([0, 2, 4, 6], "--dry-run")

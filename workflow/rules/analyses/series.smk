@@ -32,8 +32,9 @@ SERIES_FIGURES = [
         "continuous score, such as the probability of the correct answer, is at "
         "the bottom. Lines show the mean over seeds, and bands its 95 % confidence "
         "interval over examples. With several seeds, boxes show the quartiles over "
-        "seeds, and whiskers the range. Checkpoints are equally spaced on the "
-        "axis. The figure has at most 24 panels.",
+        "seeds, and whiskers the range. Up to 60 checkpoints are equally spaced on "
+        "the axis; with more, the axis is logarithmic. Each model is shown with its "
+        "largest number of shots. The figure has at most 24 panels.",
     ),
     ShownFigure(
         "series_noise",

@@ -21,7 +21,10 @@ for number, members_of_training in enumerate(trainings(), start=1):
             seed=trained(members_of_training[0])["seed"],
             width=trained(members_of_training[0])["width"],
             layers=trained(members_of_training[0])["layers"],
-            steps=[trained(model)["step"] for model in members_of_training],
+            # of its output, so that fewer or other steps are no reason to train again, but missing ones are
+            steps=lambda wildcards, output, members=members_of_training: [
+                trained(model)["step"] for model in members
+            ],
             code=code_of("train.py"),
         script:
             "../../scripts/train.py"

@@ -73,7 +73,8 @@ def variance(
             table = table[table[column].isin(value)]
     for note in [*in_percent(table), *(of_uneven_sizes(table) if chance is not None else ())]:
         tell_note(note)
-    summary = of_evaluations(table.assign(chance=np.nan if chance is None else chance), ddof)
+    table = table.assign(chance=np.nan if chance is None else chance)
+    summary = of_evaluations(table, ddof)
     if chance is None:
         summary = summary.drop(columns=["chance", "leaves_chance"])
     if figure:
@@ -81,7 +82,7 @@ def variance(
     if as_json:
         show(summary, as_json)
         return
-    runs = table[["model", "seed", "checkpoint"]].drop_duplicates()
+    runs = table[["model", "seed", "checkpoint", "shots"]].drop_duplicates()
     print_text(
         f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
         "improve most steadily in training come first. Monotonicity is Kendall's tau-b between a score and "

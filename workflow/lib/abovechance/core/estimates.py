@@ -343,7 +343,14 @@ def bootstrap_interval(
     -------
     tuple
         Its ends; missing of fewer than two clusters, and both the mean if values do not vary.
+
+    Raises
+    ------
+    InputError
+        If the confidence level is outside (0, 1).
     """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
     sums, sizes = cluster_sums(values, clusters)
     if len(sums) < 2:
         return np.nan, np.nan

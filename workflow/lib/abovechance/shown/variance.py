@@ -30,6 +30,7 @@ from abovechance.shown.panels import (
     plain,
 )
 from abovechance.variance.evaluations import ACCURACY, BEST, LOSSES
+from abovechance.variance.summary import shared
 
 DISCRETE, CONTINUOUS = "accuracy", "correct"  # of a study's own scores
 PANELS = 24  # at most in one figure
@@ -69,12 +70,11 @@ def shown_metrics(rows: pd.DataFrame) -> list[str]:
 
 
 def panels_of(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the tasks that a figure has room for, with the most shots of each, and their
+    """The rows of the tasks that a figure has room for, with the most shots of each model, and their
     ``shown_metrics``, the discrete one first; a column ``discrete`` says which it is."""
-    rows = table[table["shots"] == table.groupby("task")["shots"].transform("max")]
+    rows = table[table["shots"] == table.groupby(["task", "model"])["shots"].transform("max")]
     parts, panels = [], 0
-    for task in in_order(rows["task"]):
-        of_task = rows[rows["task"] == task]
+    for _, of_task in rows.groupby(["task", "shots"], sort=False):
         metrics = shown_metrics(of_task)
         panels += len(metrics)
         if panels > PANELS:
@@ -85,17 +85,24 @@ def panels_of(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def _named_by_shots(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers of panels with the number of shots in the names of tasks that have several."""
+    several = numbers.groupby("task")["shots"].transform("nunique") > 1
+    with_shots = numbers["task"].astype(str) + ", " + numbers["shots"].astype(str) + "-shot"
+    return numbers.assign(task=numbers["task"].where(~several, with_shots))
+
+
 def curve_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows of the table ``evaluations``: at each checkpoint the mean over seeds, the lowest
     and the highest, the quartiles, the standard error over examples, and where it is known the chance of
-    one guess."""
-    grouped = table.groupby(["task", "metric", "model", "checkpoint"], sort=False)
+    one guess. As in the table ``series``, checkpoints that only some seeds have are left out."""
+    grouped = shared(table).groupby(["task", "shots", "metric", "model", "checkpoint"], sort=False)
     quantiles = {name: grouped["value"].quantile(part / 4) for part, name in enumerate(SUMMARY)}
     summary = (
         grouped["value"].agg(mean="mean", seeds="size").assign(**quantiles, error=grouped["error"].mean())
     )
     summary["chance"] = grouped["chance"].mean()
-    return summary.reset_index()
+    return _named_by_shots(summary.reset_index())
 
 
 def curves(numbers: pd.DataFrame) -> Figure:
@@ -220,7 +227,8 @@ def noise_numbers(summary: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
         Of the table ``evaluations``, what ``panels_of`` gives.
     """
     keys = ["task", "shots", "metric"]
-    last = metrics[metrics["checkpoint"] == metrics.groupby(["model", *keys])["checkpoint"].transform("max")]
+    rows = shared(metrics)
+    last = rows[rows["checkpoint"] == rows.groupby(["model", *keys])["checkpoint"].transform("max")]
     grouped = last.groupby(["model", *keys, "discrete"], sort=False)
     means = grouped.agg(error=("error", "mean"), chance=("chance", "mean")).reset_index()
     measured = summary[["model", *keys, "seeds", "mean", "final_deviation", "snr"]]
@@ -229,7 +237,7 @@ def noise_numbers(summary: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     # what is no share has no place on the axis of these, and stands in the figure by its ratio alone
     shares = numbers["mean"].between(0, 1) & numbers["metric"].map(lambda metric: not LOSSES.search(metric))
     numbers["share"] = shares & numbers["discrete"]
-    return numbers[numbers["share"] | np.isfinite(numbers["snr"])]
+    return _named_by_shots(numbers[numbers["share"] | np.isfinite(numbers["snr"])])
 
 
 def noise(numbers: pd.DataFrame) -> Figure:

@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -55,10 +55,11 @@ ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right 
 LOSSES = re.compile(
     r"perplexity|loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
     r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
-    r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?$",
+    r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
+    r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
     re.IGNORECASE,
 )
-SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
+SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z]|\.\d)", re.IGNORECASE)
 # such as step1000, checkpoint-1_000 and ckpt_1.5k
 STEP = re.compile(
     r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?"
@@ -116,6 +117,7 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     table["examples"] = _agreed(table)
+    table["lower_is_better"] = _directions(table, homes.values())
     table = table[[*EVALUATIONS.columns]]
     table.attrs["grouped"] = grouped
     return table
@@ -129,6 +131,33 @@ def _agreed(table: pd.DataFrame) -> pd.Series[int]:
         counts = {*untold.loc[varied, "examples"]}
         examples[untold.index] = counts.pop() if len(counts) == 1 else -1
     return examples
+
+
+def _directions(table: pd.DataFrame, places: Iterable[str]) -> pd.Series[bool]:
+    """Return whether less is better in each row: what some files declare of a metric goes for all files.
+
+    Parameters
+    ----------
+    places
+        The file of each row.
+
+    Raises
+    ------
+    InputError
+        If two files declare different directions.
+    """
+    lower = table["lower_is_better"].copy()
+    declared = table.assign(place=[*places])[table["declared"]]
+    for (task, metric), rows in declared.groupby(["task", "metric"], sort=False):
+        first = rows.iloc[0]
+        opposite = rows[rows["lower_is_better"] != first["lower_is_better"]]
+        if len(opposite):
+            raise InputError(
+                f"{opposite['place'].iloc[0]}: declares another direction of {metric} of {task} than "
+                f"{first['place']} (higher_is_better); expected one"
+            )
+        lower[(table["task"] == task) & (table["metric"] == metric)] = first["lower_is_better"]
+    return lower
 
 
 def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) -> pd.DataFrame:
@@ -207,6 +236,12 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
     if common.empty:
         raise InputError(f"{place}.{name}': its tasks have no metric in common; use other tasks")
     table = table[table["metric"].isin(common)]
+    directions = table.groupby("metric")["lower_is_better"].nunique()
+    if (unclear := directions[directions > 1]).size:
+        raise InputError(
+            f"{place}.{name}': lower {unclear.index[0]} is better in some of its tasks, and higher in "
+            "others; use other tasks"
+        )
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
     counts = table["examples"].where(table["examples"] > 0)
     by_task = counts.groupby([table["task"], table["metric"]])
@@ -333,7 +368,7 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
             is_counted = isinstance(counted, int) and counted > 0
             examples = counted if isinstance(counted, int) and is_counted else _examples(float(value), error)
             better = higher.get(metric)
-            loss = not better if isinstance(better, bool) else bool(LOSSES.search(metric))
+            declared = isinstance(better, bool)
             named = metric if kind in ("", "none") else key
             yield identity | {
                 "shots": int(shots) if isinstance(shots, int) else 0,
@@ -346,7 +381,8 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
                 "told": is_counted,
                 "prompts": 1,
                 "chance": np.nan,
-                "lower_is_better": loss,
+                "lower_is_better": not better if declared else bool(LOSSES.search(metric)),
+                "declared": declared,
             }
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.consistency import correlation
 from abovechance.variance.evaluations import BEST
+from abovechance.variance.measures import ROUNDING
 from abovechance.variance.summary import DEVELOPMENT, of_evaluations
 
 FORMULATIONS = TableSchema(
@@ -72,6 +74,7 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
                 continue
             paired = wide[[first, second]].dropna()
             x, y = paired[first].to_numpy(), paired[second].to_numpy()
+            differs = ~np.isclose(x, y, rtol=ROUNDING, atol=ROUNDING)
             rows.append(
                 {
                     "task": task,
@@ -83,8 +86,8 @@ def agreement(table: pd.DataFrame, formulations: Mapping[str, Sequence[str]]) ->
                     "r": correlation(x, y).r,
                     "first_mean": x.mean(),
                     "second_mean": y.mean(),
-                    "first_higher": int((x > y).sum()),
-                    "second_higher": int((y > x).sum()),
+                    "first_higher": int((differs & (x > y)).sum()),
+                    "second_higher": int((differs & (y > x)).sum()),
                 }
             )
     return pd.DataFrame(rows, columns=[*FORMULATIONS.columns])

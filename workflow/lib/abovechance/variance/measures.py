@@ -46,7 +46,14 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     -------
     float
         Missing with fewer than two seeds at each checkpoint.
+
+    Raises
+    ------
+    InputError
+        If ddof is neither 0 nor 1.
     """
+    if ddof not in (0, 1):
+        raise InputError(f"ddof is {ddof}; expected 0 or 1")
     numeric = _checked(scores)
     numeric = numeric[:, -1:] if last else numeric
     columns = [column[~np.isnan(column)] for column in numeric.T]

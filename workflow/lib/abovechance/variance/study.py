@@ -23,7 +23,8 @@ SERIES_SCORES = TableSchema(
     "series_scores",
     {**setting_columns(), **SCORE},
     "One row per setting and metric. 'accuracy' is the accuracy over all prompts. 'best_accuracy' is the "
-    "accuracy of the best prompt; it has no standard error, because the prompt was selected. 'correct' and "
+    "accuracy of the best prompt; it has no standard error, because the prompt was selected, and its number "
+    "of examples is that of each prompt, or -1 if prompts have different numbers. 'correct' and "
     "'predicted' are the probabilities of the correct and of the predicted answer, normalized over the "
     "choices. 'nll', 'nll_token' and 'nll_byte' are the negative log-likelihood of the correct answer in "
     "nats: in total, per token and per byte.",
@@ -70,8 +71,10 @@ def score_setting(
             line = {"metric": str(metric), "value": mean.value, "error": mean.standard_error}
             line |= {"examples": mean.examples, "bootstrap": (high - low) / 2}
             lines.append(line | common | {"lower_is_better": METRICS[str(metric)]})
-    best = float(typed.groupby("prompt")["correct"].mean().max())
-    counted = {"value": best, "error": np.nan, "bootstrap": np.nan, "examples": typed["example"].nunique()}
+    of_prompts = typed.groupby("prompt")["correct"].agg(["mean", "size"])
+    # a prompt is not evaluated on its own demonstrations
+    examples = int(of_prompts["size"].iloc[0]) if of_prompts["size"].nunique() == 1 else -1
+    counted = {"value": of_prompts["mean"].max(), "error": np.nan, "bootstrap": np.nan, "examples": examples}
     lines.append({"metric": BEST, **counted, **common, "lower_is_better": False})
     return pd.DataFrame(lines)
 

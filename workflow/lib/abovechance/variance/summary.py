@@ -7,6 +7,7 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
+from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST
@@ -66,9 +67,9 @@ SERIES = TableSchema(
 
 
 def shared(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the checkpoints that all seeds have, of one model, task and metric."""
-    seeds = rows["checkpoint"].map(rows.groupby("checkpoint")["seed"].nunique())
-    return rows[seeds == rows["seed"].nunique()]
+    """Return the rows of the checkpoints that all seeds of a model have, for each task and metric."""
+    seeds_here = rows.groupby([*KEYS, "checkpoint"])["seed"].transform("nunique")
+    return rows[seeds_here == rows.groupby(KEYS)["seed"].transform("nunique")]
 
 
 def arranged(rows: pd.DataFrame) -> tuple[list[int], Floats]:
@@ -101,7 +102,13 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     -------
     DataFrame
         The table ``SERIES``.
+
+    Raises
+    ------
+    InputError
+        If two rows are of one score, or rows disagree whether a lower score is better.
     """
+    _check(table)
     rows: list[dict[str, object]] = []
     for key, metric_rows in table.groupby(KEYS, sort=False):
         comparable = shared(metric_rows)
@@ -128,17 +135,38 @@ def of_uneven_sizes(table: pd.DataFrame) -> list[str]:
     table
         The table ``evaluations``.
     """
-    sizes = table[table["examples"] > 0].groupby(["model", "task"], sort=False)["examples"]
-    return [
+    accuracies = table[(table["examples"] > 0) & table["metric"].str.contains(ACCURACY)]
+    sizes = accuracies.groupby(KEYS, sort=False)["examples"].agg(["min", "max"])
+    notes = [
         f"{model} on {task}: scores are of {smallest:,} to {largest:,} examples, so leaves_chance is missing"
-        for (model, task), smallest, largest in sizes.agg(["min", "max"]).itertuples()
+        for (model, _, task, _), smallest, largest in sizes.itertuples()
         if smallest < largest
     ]
+    return [*dict.fromkeys(notes)]
+
+
+def _check(table: pd.DataFrame) -> None:
+    """Raise InputError if a score is there twice, or the direction of a metric is not clear."""
+    if (twice := table.duplicated([*KEYS, "seed", "checkpoint"])).any():
+        row = table[twice].iloc[0]
+        raise InputError(
+            f"{row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, step "
+            f"{row['checkpoint']} is there twice; expected one row"
+        )
+    directions = table.groupby(KEYS)["lower_is_better"].nunique()
+    if (unclear := directions[directions > 1]).size:
+        model, _, task, metric = unclear.index[0]
+        raise InputError(
+            f"{metric} of {task} for {model}: lower is better in some rows, and higher in others; expected "
+            "one direction"
+        )
 
 
 def _examples(rows: pd.DataFrame) -> int:
     """Return the number of examples of all scores of which it is known; -1 if they have different ones."""
-    sizes = {*rows.loc[rows["examples"] > 0, "examples"]}
+    sizes = {*rows["examples"]}
+    if BEST not in {*rows["metric"]}:  # of which -1 means that prompts have different numbers
+        sizes.discard(-1)
     return int(sizes.pop()) if len(sizes) == 1 else -1
 
 
