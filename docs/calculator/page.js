@@ -80,8 +80,10 @@ function show(examples, prompts, result, exact) {
     ],
   ];
   if (rows.length) {
-    const correct = [...new Set([rows[0].correct, rows[rows.length - 1].correct])].join(exact ? " to " : " or ");
-    const nearest = "; no number gives this accuracy exactly, so check both numbers";
+    const numbers = [...new Set([rows[0].correct, rows[rows.length - 1].correct])];
+    const correct = numbers.join(exact ? " to " : " or ");
+    const advice = numbers.length > 1 ? "check both numbers" : "this is the nearest";
+    const nearest = `; no number gives this accuracy exactly, so ${advice}`;
     lines.push(["Correct examples", `${correct} of ${examples}${exact ? "" : nearest}`]);
     if (prompts > 1) lines.push(["p for one guesser", range(rows.map((row) => row.standardTail))]);
     lines.push([`p for ${of}`, range(rows.map((row) => row.maximumTail))]);

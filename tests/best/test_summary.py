@@ -181,8 +181,8 @@ def test_the_correlation_of_answers_is_that_of_two_normal_variables_cut_at_a_thr
 @pytest.mark.parametrize(
     ("scores", "examples", "message"),
     [
-        ([0.5], 10, "scores have the shape (1,); expected those of at least two candidates"),
-        ([[0.5], [0.1]], 10, "scores have the shape (2, 1); expected those of at least two candidates"),
+        ([0.5], 10, "there is a score of 1 candidate; expected at least two"),
+        ([[0.5], [0.1]], 10, "scores have the shape (2, 1); expected one score per candidate"),
         ([0.5, 1.1], 10, "expected scores from 0 to 1, each of at least one example"),
         ([-0.1, 0.5], 10, "expected scores from 0 to 1, each of at least one example"),
         ([0.5, 0.6], [10, 0], "expected scores from 0 to 1, each of at least one example"),

@@ -521,3 +521,24 @@ def test_the_best_of_several_is_expected_to_be_no_worse_than_one(metric, sign):
     shifted = replace(result, expected=result.distribution.mean + sign * 0.01)
     assert shifted.expected_best == shifted.expected
     assert replace(result, expected=result.distribution.mean - sign).expected_best == result.distribution.mean
+
+
+def test_members_of_clusters_are_permuted_within_strata_in_any_order():
+    gold, strata, clusters = np.array(list("xyyx")), np.array(list("ABAB")), np.array([0, 0, 1, 1])
+    for order in ([0, 1, 2, 3], [0, 1, 3, 2], [3, 0, 2, 1]):
+        answers, units = gold[order], clusters[order]
+        result = null_distribution("accuracy", answers, answers, strata[order], clusters=units)
+        assert (result.p, result.expected, result.fixed) == (0.5, 0.5, 0)
+
+
+def test_rankings_with_items_of_their_own_have_the_values_of_their_own_answers(monkeypatch):
+    """The cells of an example are those of the gold answers that it can have."""
+    generator = np.random.default_rng(0)
+    rankings = [tuple(generator.permutation([f"{query}{item}" for item in "abcde"])) for query in range(6)]
+    gold = [frozenset(ranking[:2]) for ranking in map(generator.permutation, rankings)]
+    result = null_distribution("ndcg@3", [rankings], gold, draws=4000)
+    (discounts, ideal) = (1 / np.log2([2, 3, 4, np.inf, np.inf]), 1 + 1 / np.log2(3))
+    assert result.expected == pytest.approx(2 / 5 * discounts.sum() / ideal)
+    pairs = [discounts[[first, second]].sum() / ideal for first in range(5) for second in range(first)]
+    simulated = generator.choice(pairs, (100_000, 6)).mean(axis=1)
+    assert result.p == pytest.approx((simulated >= result.observed - 1e-9).mean(), abs=0.03)

@@ -1,5 +1,6 @@
 """Conclusions as people read them: each sentence as a whole."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -242,6 +243,20 @@ def test_texts_of_one_type_change_places():
     assert sorted(result.distribution.values * 6) == pytest.approx([0, 1, 2, 3])
     for text in ("true", "False "):
         assert null_distribution("exact_match", ["yes", "no", "3", "4"], ["no", text, "3", "4"]).strata == 2
+
+
+def test_a_p_value_too_small_for_a_number_is_not_zero():
+    labels = [label for label in "abc" for _ in range(300)]
+    (*_, last) = null_distribution("accuracy", labels, labels).sentences(["it"])
+    assert last == "This is better than chance (p < 1e-300; exact)."
+
+
+def test_a_rounding_error_is_no_expected_value():
+    result = null_distribution("kendall", np.arange(5.0), [3.0, 1.0, 4.0, 0.0, 2.0])
+    for expected in (-8.7e-18, -5e-6):  # by rounding, and by random permutations
+        assert "it would score 0.000 on average" in " ".join(
+            replace(result, values=np.array([0.187]), expected=expected).sentences(["it"])
+        )
 
 
 def luck(*rows):

@@ -63,8 +63,10 @@ def test_the_best_of_many_is_judged_by_how_many_were_tried():
     assert table["prompts"] == 50
     assert table["maximum_baseline"] == pytest.approx(RandomBaseline.from_chance(0.5, 20).maximum(50))
     assert table["position"] == "between"
-    with pytest.raises(ValueError, match="the results have 2 prompts"):
-        verdicts(accuracy_by_prompt(with_correct(13, 12)), prompts_tried=50)
+    several = verdicts(accuracy_by_prompt(with_correct(13, 12)), prompts_tried=50).iloc[0]
+    assert several.equals(table)
+    with pytest.raises(ValueError, match="the results have 2 prompts, but the number of prompts tried is 1"):
+        verdicts(accuracy_by_prompt(with_correct(13, 12)), prompts_tried=1)
 
 
 def test_a_verdict_on_one_number_is_that_of_its_baseline():

@@ -551,7 +551,7 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
         ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; expected 0 or 1"),
         (
             "example,correct,chance\na,1,0.5\nb,1,1.5\n",
-            "row 3: chance is '1.5'; expected a number above 0, at most 1",
+            "row 3: chance is '1.5'; expected a number from 0 to 1",
         ),
         (
             "example,correct,choices\na,1,none\n",
@@ -571,6 +571,19 @@ def test_a_csv_that_is_wrong_is_told_with_its_row(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         imported(path, prompts=1)
+
+
+def test_a_csv_can_have_free_texts_that_no_guess_answers(tmp_path):
+    (tmp_path / "mine.csv").write_text("example,correct,chance\na,1,0\nb,0,0.25\n")
+    (run,) = read_runs([tmp_path / "mine.csv"], Options(prompts=1))
+    assert run.rows["chance"].tolist() == [0, 0.25]
+
+
+def test_items_take_files_without_a_task_as_one_task(tmp_path):
+    for model in "ab":
+        (tmp_path / f"{model}.csv").write_text(f"example,correct,model\nx,1,{model}\n")
+    assert {run.task for run in read_runs([tmp_path], Options(command="items"))} == {"task"}
+    assert {run.task for run in read_runs([tmp_path], Options(command="check"))} == {"a", "b"}
 
 
 def test_the_published_release(tmp_path):

@@ -20,13 +20,37 @@ def test_one_attempt_each_is_the_sign_test():
 
 
 def test_the_best_of_several_runs_of_the_floor():
-    # two attempts, one of which passes: a run passes each example with 1/2 at k = 1
-    floor = [[0.0, 1.0]] * 20
-    result = above_floor({name: [[1.0]] * 20 for name in "abcde"}, {"random": floor})
-    binomial = stats.binom(40, 0.5)  # two attempts at each of 20 examples
-    cdf = binomial.cdf(np.arange(41)) ** 5
-    expected = (np.arange(41) * np.diff(cdf, prepend=0)).sum() / 40
-    assert result.expected_best == pytest.approx(expected, abs=0.01)
+    # a run of as many attempts as the candidates have passes each attempt with 1/2
+    for attempts in (1, 3):
+        floor = [[0.0, 1.0] * 50] * 20
+        result = above_floor({name: [[1.0] * attempts] * 20 for name in "abcde"}, {"random": floor})
+        passed = np.arange(20 * attempts + 1)
+        cdf = stats.binom(20 * attempts, 0.5).cdf(passed) ** 5
+        expected = (passed * np.diff(cdf, prepend=0)).sum() / passed[-1]
+        assert result.expected_best == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("attempts", [2, 4])
+def test_few_attempts_of_the_floor_show_how_its_runs_vary(attempts):
+    """Draws from few attempts vary less than attempts do; this is corrected."""
+    generator = np.random.default_rng(0)
+    above = []
+    for _ in range(20):
+        floor = (generator.random((60, attempts)) < 0.3).astype(float).tolist()
+        result = above_floor(dict.fromkeys("abcdefgh", floor), {"random": floor}, draws=10)
+        above.append(result.expected_best - result.floors["random"])
+    passed = np.arange(60 * attempts + 1)
+    cdf = stats.binom(passed[-1], 0.3).cdf(passed) ** 8
+    expected = (passed * np.diff(cdf, prepend=0)).sum() / passed[-1] - 0.3
+    assert np.mean(above) == pytest.approx(expected, rel=0.06)
+
+
+def test_differences_that_may_not_be_symmetric_are_a_limit_of_the_test():
+    whole = above_floor({"a": [[1.0, 0.0]] * 9}, {"null": [[0.0]] * 9})
+    partial = above_floor({"a": [[1.0]] * 9}, {"null": [[0.9]] * 9})
+    assert (whole.fractions, partial.fractions) == (False, True)
+    assert not any("symmetric" in sentence for sentence in whole.sentences)
+    assert partial.sentences[-1].startswith("This assumes that the differences from the floor are symmetric")
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

@@ -180,6 +180,11 @@ def test_a_guesser_that_returns_something_else_is_refused():
         ),
         (["uniform", "longest choice"], [None, None], "beat all simple guessers. In 1 of them, no simple"),
         (
+            ["longest choice", None],  # no guesser answers the second task
+            [None, None],
+            "The settings that are better than chance and were compared with simple guessers beat all",
+        ),
+        (
             ["uniform", "uniform"],
             ["position", None],
             "1 of the 2 settings that are better than chance are",

@@ -24,7 +24,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.html import as_html
 from abovechance.core.untrusted import printable
-from abovechance.core.words import percent
+from abovechance.core.words import counted, percent
 
 NEARLY_ALL = 0.9  # of the examples: so many are enough to be chosen
 CANDIDATES = {
@@ -279,8 +279,10 @@ def judge_reported(
     """
     values = np.asarray(scores, dtype=np.float64)
     sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
-    if values.ndim != 1 or len(values) < 2:
-        raise InputError(f"scores have the shape {values.shape}; expected those of at least two candidates")
+    if values.ndim != 1:
+        raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")
+    if len(values) < 2:
+        raise InputError(f"there is a score of {counted(len(values), 'candidate')}; expected at least two")
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
     # candidates on part of the examples are tried, but not chosen

@@ -71,10 +71,14 @@ class Arrangements:
         """
         places: dict[Hashable, int] = {}
         observed = np.array([places.setdefault(answer, len(places)) for answer in gold], dtype=np.int64)
+        numbers: dict[Hashable, int] = {}
+        stratum = np.array([numbers.setdefault(name, len(numbers)) for name in strata], dtype=np.int64)
         units: dict[Hashable, list[list[int]]] = defaultdict(list)
         for cluster in np.unique(clusters):
-            members = np.flatnonzero(clusters == cluster).tolist()
-            units[tuple(strata[member] for member in members)].append(members)
+            members = np.flatnonzero(clusters == cluster)
+            # members change places with those of the same stratum, in whatever order they come
+            members = members[np.argsort(stratum[members], kind="stable")]
+            units[tuple(stratum[members])].append(members.tolist())
         groups, redrawn = [], {}
         for listed in units.values():
             (first, *_), *further = listed

@@ -7,7 +7,7 @@ its columns, its lines in figures and its place in tables follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class TriedPrompts:
         member = np.array([different.index(guesser) for guesser in guessers])
         counts = np.bincount(member, minlength=len(different))
         return cls(different, (np.arange(len(different)) == 0).astype(np.int64), counts, standardized)
+
+    def with_more(self, prompts: int) -> TriedPrompts:
+        """These and so many further prompts, with the baseline of the best one."""
+        return replace(self, prompts=self.prompts + prompts * self.best)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from abovechance.chance.arrangements import Arrangements, subsets
-from abovechance.chance.conclusion import probability
+from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
 from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
 from abovechance.core.arrays import Bools, Floats, Ints
@@ -123,23 +123,22 @@ class NullDistribution:
         names
             (candidates,) the names of the candidates.
         """
-        low, high = self.interval
         several = len(self.values) > 1
         sizes = np.abs([self.observed, self.expected])
-        smallest = sizes[sizes > TOLERANCE * sizes.max()].min(initial=np.inf)
+        smallest = sizes[sizes > 1e-3 * sizes.max()].min(initial=np.inf)
         # three digits that are not 0
         digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
-        best_of = f" (candidate {printable(names[self.best])}, the best of {len(names)})" if several else ""
-        by_chance = (
-            f"By chance, {'this candidate' if several else 'it'} would score {self.expected:.{digits}f}"
+        # adding 0 makes -0 a 0
+        observed, expected, expected_best, low, high = (
+            f"{round(value, digits) + 0.0:.{digits}f}"
+            for value in (self.observed, self.expected, self.expected_best, *self.interval)
         )
+        best_of = f" (candidate {printable(names[self.best])}, the best of {len(names)})" if several else ""
+        by_chance = f"By chance, {'this candidate' if several else 'it'} would score {expected} on average"
         if self.tries > 1:
-            by_chance += (
-                f" on average, and the best of {self.tries} {self.expected_best:.{digits}f} "
-                f"(95 %: {low:.{digits}f} to {high:.{digits}f})"
-            )
+            by_chance += f", and the best of {self.tries} {expected_best} (95 %: {low} to {high})"
         conclusion = "better than chance" if self.p <= ALPHA else "not shown to be better than chance"
-        alone = f" for the best of {self.tries}, {probability(self.p_single)} for a single try"
+        alone = f" for the best of {self.tries}, {equals(self.p_single).removeprefix('= ')} for a single try"
         alone = alone if self.tries > 1 else ""
         how = {
             "exact": "exact",
@@ -148,9 +147,9 @@ class NullDistribution:
         }[self.method]
         strata = f", within {self.strata} strata" if self.strata > 1 else ""
         lines = [
-            f"{self.metric}: {self.observed:.{digits}f}{best_of}.",
-            f"{by_chance}{'' if self.tries > 1 else ' on average'}.",
-            f"This is {conclusion} (p = {probability(self.p)}{alone}; {how}{strata}).",
+            f"{self.metric}: {observed}{best_of}.",
+            f"{by_chance}.",
+            f"This is {conclusion} (p {equals(self.p)}{alone}; {how}{strata}).",
         ]
         if self.tries > len(self.values):
             lines.append(
@@ -438,29 +437,35 @@ class Simulation:
 
     def _of_terms(self, codes: Ints) -> Floats:
         """(candidates, draws) values by sums of cells."""
-        golds = self.golds
         sums = np.zeros((len(self.rows), len(codes)))
-        for block in self._blocks(len(self.rows)):
-            size = block.stop - block.start
-            cells = np.stack(
-                [terms.cells(row[block], golds) for terms, row in zip(self.terms, self.rows, strict=True)]
-            )
-            table = cells.reshape(len(self.rows), -1).T
+        alone = [*self.arrangements.redrawn]
+        for example in alone:  # no other example has its gold answers
+            present, places = np.unique(codes[:, example], return_inverse=True)
+            sums += self._cells(np.array([example]), present)[:, 0, places]
+        exchanging = np.delete(np.arange(codes.shape[1]), alone)
+        present = np.unique(codes[:, exchanging])
+        places = np.searchsorted(present, codes[:, exchanging])
+        block_size = max(1, MOST_CELLS // (len(self.rows) * max(1, len(present))))
+        for first in range(0, len(exchanging), block_size):
+            block = exchanging[first : first + block_size]
+            size = len(block)
+            table = self._cells(block, present).reshape(len(self.rows), -1).T
             batch = max(1, MOST_CELLS // size)
             for begin in range(0, len(codes), batch):
-                part = codes[begin : begin + batch, block] + np.arange(size) * len(golds)
+                part = places[begin : begin + batch, first : first + size] + np.arange(size) * len(present)
                 starts = np.arange(0, part.size + 1, size)
                 picked = csr_array(
-                    (np.ones(part.size), part.ravel(), starts), shape=(len(part), size * len(golds))
+                    (np.ones(part.size), part.ravel(), starts), shape=(len(part), size * len(present))
                 )
                 sums[:, begin : begin + batch] += (picked @ table).T
         return np.stack([terms.finish(row) for terms, row in zip(self.terms, sums, strict=True)])
 
-    def _blocks(self, candidates: int) -> list[slice]:
-        """Return parts of the examples whose table of cells is not too large."""
-        examples = len(self.arrangements.observed)
-        size = max(1, MOST_CELLS // (candidates * len(self.arrangements.golds)))
-        return [slice(begin, min(begin + size, examples)) for begin in range(0, examples, size)]
+    def _cells(self, examples: Ints, codes: Ints) -> Floats:
+        """(candidates, examples, gold answers) the cells of some examples and gold answers."""
+        golds = self.golds[codes]
+        return np.stack(
+            [terms.cells(row[examples], golds) for terms, row in zip(self.terms, self.rows, strict=True)]
+        )
 
     def _exact(self) -> Discrete | None:
         """Return the exact distribution of a single candidate, if it can be computed."""

@@ -149,8 +149,8 @@ def examples_for_power(
 
     Power rises with the number of examples while as many correct ones are asked for, and falls where
     one more is. So it is enough to look where one more is asked for: there, it has to be enough
-    ``STEPS`` times in a row. From one such number to the next, power rises by more than whole numbers
-    make it uneven.
+    ``STEPS`` times in a row. If the accuracy is very near the chance, power can be lower by less than
+    0.001 at a few greater numbers.
 
     Raises
     ------

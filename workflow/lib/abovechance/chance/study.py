@@ -140,7 +140,11 @@ def _climbed(table: pd.DataFrame) -> list[str]:
     """Return how many settings beat uniform guessing, but not a guesser that uses an artifact."""
     if "unbeaten_guesser" not in table:
         return []
-    better = table[table["better_than_chance"] == "yes"]
+    above_chance = table[table["better_than_chance"] == "yes"]
+    # no simple guesser answers a task of free texts
+    better = above_chance[above_chance[["beaten_guesser", "unbeaten_guesser"]].notna().any(axis=1)]
+    compared = " and were compared with simple guessers" if len(better) < len(above_chance) else ""
+    subject = f"settings that are better than chance{compared}"
     unbeaten = better["unbeaten_guesser"].dropna()
     # only uniform guessing was beaten, and nothing else was left to beat
     alone = int((better["unbeaten_guesser"].isna() & (better["beaten_guesser"] == "uniform")).sum())
@@ -153,16 +157,14 @@ def _climbed(table: pd.DataFrame) -> list[str]:
             return ["It also beats all simple guessers."]
         return [f"But it is not shown to beat the simple guesser '{unbeaten.iloc[0]}'."]
     if alone == len(better):
-        return [
-            "In the settings that are better than chance, no simple guesser is better than uniform guessing."
-        ]
+        return [f"In the {subject}, no simple guesser is better than uniform guessing."]
     rest = f" In {alone} of them, no simple guesser is better than uniform guessing." if alone else ""
     if unbeaten.empty:
-        return [f"The settings that are better than chance beat all simple guessers.{rest}"]
+        return [f"The {subject} beat all simple guessers.{rest}"]
     named = ", ".join(f"{name}: {count}" for name, count in unbeaten.value_counts(sort=True).items())
     return [
-        f"{len(unbeaten)} of the {len(better)} settings that are better than chance are not shown to beat "
-        f"all simple guessers (the first one not beaten is {named}).{rest}"
+        f"{len(unbeaten)} of the {len(better)} {subject} are not shown to beat all simple guessers "
+        f"(the first one not beaten is {named}).{rest}"
     ]
 
 
@@ -191,7 +193,7 @@ def judge(
     climbed
         One row per setting, with the columns ``CLIMBED``.
     prompts_tried
-        The number of prompts that were tried, if the table has the best one's results alone.
+        The number of prompts that were tried in each setting, if the table does not have all of them.
     metrics
         The metric of each setting, if the results are another tool's.
 

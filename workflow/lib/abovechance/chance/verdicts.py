@@ -136,25 +136,23 @@ class Verdict:
             also for the best prompt: the accuracy on its examples that corresponds to the expected maximum of
             the standardized scores of all prompts.
         prompts_tried
-            The number of prompts tried, if the table has only the row of the best prompt.
+            The number of prompts tried, if the table does not have the rows of all. Those that it lacks count
+            as evaluated on the examples of the best prompt.
 
         Raises
         ------
         ValueError
-            If there are several rows, and a number of prompts besides.
+            If there are more rows than prompts tried.
         """
-        if prompts_tried is not None and len(ordered) > 1:
-            raise ValueError(
-                f"the results have {len(ordered)} prompts; leave out the number of prompts tried (--prompts)"
-            )
         guessers = random_baselines(ordered)
-        if prompts_tried is not None:
-            return cls._from_best(
-                int(ordered["correct"].iloc[0]),
-                guessers[0],
-                TriedPrompts.with_equal_chance(guessers[0], prompts_tried),
+        if prompts_tried is not None and prompts_tried < len(guessers):
+            raise ValueError(
+                f"the results have {len(guessers)} prompts, but the number of prompts tried is "
+                f"{prompts_tried}; expected at least {len(guessers)}"
             )
         prompts = TriedPrompts.in_order(guessers, differ(ordered))
+        if prompts_tried is not None:
+            prompts = prompts.with_more(prompts_tried - len(guessers))
         return cls._from_best(int(ordered["correct"].iloc[0]), guessers[0], prompts)
 
     @classmethod

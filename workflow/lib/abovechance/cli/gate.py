@@ -150,6 +150,9 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
     if metrics := different_metrics(table):
         raise InputError(f"{paths[0]} and {paths[1]} have different metrics: {metrics}; use --metric")
     missing = _missing(*tables)
+    answered = [{*side["example"].astype(str)} for side in tables]
+    if not answered[0] & answered[1]:
+        raise InputError(f"{paths[0]} and {paths[1]} have no example in common; expected the same ids")
     if missing and not allow_missing:
         raise InputError(
             f"{paths[0]}: lacks results of {paths[1]}: {missing}; expected all of them, because missing "

@@ -127,7 +127,7 @@ BestOfPrompts = Annotated[
         "-t",
         min=1,
         max=MOST_PROMPTS,
-        help="Number of prompts tried, if the results hold only the best one.",
+        help="Number of prompts tried, if the results do not contain all of them.",
     ),
 ]
 EachFile = Annotated[

@@ -152,7 +152,8 @@ def check(
         show(judged.table, as_json, columns=COLUMNS)
     else:
         print_text(" ".join(judged.sentences) + "\n")
-        unused = FOR_PROGRAMS + ["bh_tail"] * (len(judged.table) == 1)
+        _tell_notes(judged.table, None if show_all else MOST_ROWS)
+        unused = [*FOR_PROGRAMS, "note"] + ["bh_tail"] * (len(judged.table) == 1)
         unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
         show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
@@ -167,7 +168,7 @@ def check(
         if junit_path:
             write_junit(junit_path, "abovechance check", cases)
         if summary_path:
-            table = judged.table[[name for name in dict.fromkeys(ORDER) if name in judged.table]]
+            table = judged.table[[name for name in dict.fromkeys([*ORDER, "note"]) if name in judged.table]]
             append_summary(summary_path, "abovechance check", " ".join(judged.sentences), table, COLUMNS)
         raise typer.Exit(_status(judged.table, statuses))
 
@@ -212,11 +213,8 @@ def _status(table: pd.DataFrame, statuses: Mapping[str, int]) -> int:
 def _cases(table: pd.DataFrame) -> list[Case]:
     """Return a test case for each score."""
     outcomes: dict[str, Literal["passed", "failed", "skipped"]] = {"yes": "passed", "no": "failed"}
-    names = [name for name in ("source", *SETTING) if name in table]
     cases = []
-    for row in table.to_dict("records"):
-        parts = [f"{row[column]}-shot" if column == "shots" else str(row[column]) for column in names]
-        name = printable(", ".join(filter(None, parts))) or "the score"
+    for row, name in zip(table.to_dict("records"), _names(table), strict=True):
         if pd.isna(row["better_than_chance"]):
             cases.append(Case(name, "skipped", "no prompt was evaluated"))
             continue
@@ -232,6 +230,28 @@ def _cases(table: pd.DataFrame) -> list[Case]:
                 )
         cases.append(Case(name, outcomes.get(conclusion, "skipped"), text))
     return cases
+
+
+def _names(table: pd.DataFrame) -> list[str]:
+    """Return the name of each score."""
+    columns = [name for name in ("source", *SETTING) if name in table]
+    parts = [
+        [f"{row[column]}-shot" if column == "shots" else str(row[column]) for column in columns]
+        for row in table.to_dict("records")
+    ]
+    unnamed = ["the score"] if len(table) == 1 else [f"score {row}" for row in range(1, len(table) + 1)]
+    return [
+        printable(", ".join(filter(None, words))) or name for words, name in zip(parts, unnamed, strict=True)
+    ]
+
+
+def _tell_notes(table: pd.DataFrame, most_rows: int | None) -> None:
+    """Print a note for each score of which rounding leaves something open."""
+    notes = [(name, note) for name, note in zip(_names(table), table.get("note", []), strict=False) if note]
+    for name, note in notes[:most_rows]:
+        tell_note(f"{name}: {note}")
+    if len(notes) > len(notes[:most_rows]):
+        tell_note(f"{len(notes) - len(notes[:most_rows])} more scores have such notes: --all")
 
 
 def _unclear(table: pd.DataFrame) -> list[str]:
@@ -285,11 +305,16 @@ def _judged(paths: list[Path], options: Options) -> Verdicts:
     """Return the verdicts on other tools' results."""
     imported, metrics, names = _imported(paths, options)
     accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
-    several = accuracy.groupby(SETTING).size().max()
-    if options.prompts is not None and several > 1:
-        raise InputError(f"{paths[0]}: has results of {several} prompts in one setting; leave --prompts out")
+    prompts_in = {setting: len(rows) for setting, rows in by_setting(accuracy)}
+    largest = max(prompts_in, key=lambda setting: prompts_in[setting])
+    if options.prompts is not None and options.prompts < prompts_in[largest]:
+        raise InputError(
+            f"--prompts is {options.prompts}, but the results have {prompts_in[largest]} prompts of "
+            f"{largest.words}; expected at least as many (check results with different numbers separately)"
+        )
     climbed = None
-    if several > 1 or options.prompts in (None, 1):  # else the other prompts' answers are unknown
+    # else the answers of some prompts are unknown
+    if options.prompts is None or {*prompts_in.values()} == {options.prompts}:
         from abovechance.ladder.study import for_verdicts, ladders
 
         tasks = imported_tasks(rows for _, rows in by_setting(imported))

@@ -52,7 +52,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     rows = pd.DataFrame({"example": table["example"], "correct": csv.values("correct", FLAG)})
     rows = rows.assign(predicted=UNKNOWN, tie=False, chance=_chance(csv))
     # files of prompts, and of models to compare, are about the same task
-    one_task = options.each_file or options.command in ("compare", "doctor")
+    one_task = options.each_file or options.command in ("compare", "doctor", "items")
     keys = {
         "model": table.get("model", "model"),
         "task": table.get("task", NO_TASK if one_task else path.stem),
@@ -100,7 +100,7 @@ def _chance(table: CsvTable) -> pd.Series | float:
 
 def _probability(text: str) -> float | None:
     value = number(text)
-    return value if value is not None and 0 < value <= 1 else None
+    return value if value is not None and 0 <= value <= 1 else None
 
 
-PROBABILITY = Field(_probability, "a number above 0, at most 1")
+PROBABILITY = Field(_probability, "a number from 0 to 1")

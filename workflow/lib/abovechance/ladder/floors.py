@@ -16,7 +16,7 @@ from math import isfinite
 import numpy as np
 
 from abovechance.best.selection import DRAWS, enumerated, sign_flips
-from abovechance.chance.conclusion import probability
+from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete
 from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
 from abovechance.core.arrays import Floats, Ints
@@ -27,6 +27,12 @@ from abovechance.metrics.texts import best_of
 
 Attempts = Sequence[Sequence[float]]  # (examples,) the scores of all attempts at each example
 SIMULATED = 2_000
+
+
+_SYMMETRIC = (
+    "This assumes that the differences from the floor are symmetric: p is too small if a candidate is a "
+    "little above the floor on many examples and far below it on a few."
+)
 
 
 @dataclass(frozen=True)
@@ -44,15 +50,18 @@ class AboveFloor:
     floors
         {floor: the same value}.
     expected_best
-        The expected best value of ``tries`` runs of the best floor, if each example's attempts are drawn from
-        its observed ones. Missing (nan) if an example has a single attempt, which does not show how
-        runs vary.
+        The expected best value of ``tries`` runs of the best floor that have as many attempts as the best
+        candidate, if each example's attempts are drawn from the floor's. Missing (nan) if the floor has a
+        single attempt at an example, which does not show how runs vary.
     p
         P-value of the hypothesis that no candidate is better than the best floor.
     tries
         The number of tries: candidates, or more if others were tried too.
     examples
         The number of examples.
+    fractions
+        Whether an attempt has a score between 0 and 1. Then the p-value assumes that the score of a candidate
+        as good as the floor is above and below the floor's by the same amounts equally often.
     """
 
     k: int
@@ -63,6 +72,7 @@ class AboveFloor:
     p: float
     tries: int
     examples: int
+    fractions: bool = False
 
     @property
     def floor(self) -> str:
@@ -79,7 +89,8 @@ class AboveFloor:
             f"pass@{self.k}: {self.values[self.best]:.3f} ({self.best}, {self.examples} examples).",
             f"The floor '{self.floor}' is at {self.floors[self.floor]:.3f}"
             f"{best_of_tries if self.tries > 1 and isfinite(self.expected_best) else ''}.",
-            f"This is {conclusion} (p = {probability(self.p)}, for {counted}).",
+            f"This is {conclusion} (p {equals(self.p)}, for {counted}).",
+            *[_SYMMETRIC] * self.fractions,
         ]
 
     def _repr_html_(self) -> str:
@@ -147,10 +158,16 @@ def above_floor(
         means,
         best,
         floor_means,
-        _expected_best(floors[highest], k, total_tries, seed),
+        _expected_best(floors[highest], [*map(len, candidates[best])], k, total_tries, seed),
         for_more_tries(float(p), total_tries / len(candidates)),
         total_tries,
         examples,
+        any(
+            0 < score < 1
+            for attempts in (*candidates.values(), *floors.values())
+            for scores in attempts
+            for score in scores
+        ),
     )
 
 
@@ -212,20 +229,32 @@ def _subsampling(attempts: Attempts, sizes: Sequence[int], k: int) -> Callable[[
     return draw
 
 
-def _expected_best(attempts: Attempts, k: int, tries: int, seed: int) -> float:
-    """Return the expected best mean of several runs, whose attempts are drawn from the observed ones."""
+def _expected_best(attempts: Attempts, sizes: Sequence[int], k: int, tries: int, seed: int) -> float:
+    """Return the expected best mean of several runs, whose attempts are drawn from the observed ones.
+
+    Parameters
+    ----------
+    sizes
+        (examples,) the number of attempts of a run.
+    """
     if min(map(len, attempts)) < 2:
         return float("nan")
     generator = np.random.default_rng(seed)
-    means = np.zeros(SIMULATED)
-    for scores in attempts:
+    sums = np.zeros(SIMULATED)
+    drawn_variance = variance = 0.0
+    for scores, size in zip(attempts, sizes, strict=True):
         values = np.asarray(scores, dtype=np.float64)
-        resampled = values[generator.integers(len(values), size=(SIMULATED, len(values)))]
-        means += np.sort(resampled, axis=1) @ _weights(len(values), k)
-    runs = Discrete.from_values(means / len(attempts), np.full(SIMULATED, 1 / SIMULATED))
+        resampled = values[generator.integers(len(values), size=(SIMULATED, size))]
+        of_example = np.sort(resampled, axis=1) @ _weights(size, k)
+        sums += of_example
+        drawn_variance += of_example.var()
+        # draws from n attempts vary by (n - 1) / n of what attempts vary
+        variance += of_example.var() * len(values) / (len(values) - 1)
+    runs = Discrete.from_values(sums / len(attempts), np.full(SIMULATED, 1 / SIMULATED))
     # repeated attempts make the simulated mean too low, but not how far the best is above it
     above_mean = runs.best_of(tries).mean - runs.mean
-    return float(np.mean([best_of(scores, k) for scores in attempts])) + above_mean
+    correction = np.sqrt(variance / drawn_variance) if drawn_variance else 1.0
+    return float(np.mean([best_of(scores, k) for scores in attempts]) + correction * above_mean)
 
 
 def _weights(attempts: int, k: int) -> Floats:
