@@ -243,7 +243,7 @@ def test_two_reported_scores_make_fishers_exact_test(first, second, examples):
     assert p == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("correlation", [0.0, pytest.param(0.5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("candidates", [2, 5])
 def test_equal_reported_scores_are_significant_in_at_most_one_of_twenty(candidates, correlation):
     generator, runs = np.random.default_rng(9), 150

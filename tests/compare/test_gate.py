@@ -143,7 +143,13 @@ def of_prompts(prompts: int) -> list[Responses]:
     [
         (lambda: prompted(50, 0, 0.06, 2), 0.06, ("better", "not worse"), 600),
         (lambda: prompted(200, 0.002, 0.022, 5), 0.02, ("better", "not worse"), 150),
-        (lambda: prompted(1000, 0.0, 0.003, 2), 0.003, ("better", "not worse"), 150),
+        pytest.param(
+            lambda: prompted(1000, 0.0, 0.003, 2),
+            0.003,
+            ("better", "not worse"),
+            150,
+            marks=pytest.mark.slow,
+        ),
         (lambda: of_prompts(5), 0.0, ("better",), 200),
         (lambda: of_prompts(10), 0.0, ("worse",), 200),
         (lost_clusters, 0.06, ("better", "not worse"), 200),

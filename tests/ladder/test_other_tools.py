@@ -66,6 +66,7 @@ def test_choices_in_logs_of_inspect(tmp_path):
     assert len(task) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.workflow
 def test_a_study_of_logs_has_the_ladder(logs, workplace):
     completed = run("import", str(logs), "--each-file", "--output", str(workplace / "logs.parquet"))

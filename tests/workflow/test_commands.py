@@ -56,6 +56,7 @@ EXCEPTIONS = {
         ["make compat", 'make compat COMPAT="--extra workflow"'],
         "makes environments with other versions of packages",
     ),
+    "make cost CONFIG=mine.yaml": "takes half a minute; `make cost` runs the same on the default study",
     "make lock": "asks the index for every package, and writes envs/requirements-hashed.txt",
     "make setup HASHES=envs/requirements-hashed.txt": "refuses torch for CPUs, which is here",
     **dict.fromkeys(["make validation", 'make validation TABLES="baselines baselines-speed"'], HOURS),

@@ -97,6 +97,7 @@ def test_what_is_wrong_is_one_line(tmp_path):
         assert messages in completed.stdout + completed.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PYTHIA.is_file(), reason="needs ../shared/pythia.zip, EleutherAI's evaluations")
 def test_the_published_study_has_the_known_monotonicities(tmp_path):
     config = REPOSITORY / "workflow/studies/pythia.yaml"

@@ -12,55 +12,9 @@ from typer.testing import CliRunner
 from abovechance.cli import app
 from abovechance.core.tables import read_table
 from tests.conftest import snakemake
-from tests.tiny import save_tiny_model, write_tiny_study
+from tests.tiny import write_tiny_study
 
 pytestmark = pytest.mark.workflow
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("series")
-    for seed in (1, 2):
-        save_tiny_model(folder / f"tiny-{seed}", initializer_range=0.1 * seed)
-    models = {"tiny": {"path": "tiny-{seed}", "seeds": [1, 2], "precision": "float32"}}
-    config = write_tiny_study(folder, "grow", models=models, tasks={"sums": "sums.jsonl"}, shots=[1])
-    snakemake(
-        "results/grow/tables/series.csv",
-        "results/grow/config.yaml",
-        "--configfile",
-        str(config),
-        directory=folder,
-    )
-    return folder / "results/grow"
-
-
-def test_each_seed_is_a_model_that_says_what_it_is_of(results):
-    config = yaml.safe_load((results / "config.yaml").read_text())
-    assert {name: entry["series"]["seed"] for name, entry in config["models"].items()} == {
-        "tiny-seed1": 1,
-        "tiny-seed2": 2,
-    }
-
-
-def test_the_measures_are_of_what_each_seed_got_right_and_of_its_log_likelihoods(results):
-    table = pd.read_csv(results / "tables/series.csv").set_index("metric")
-    assert set(table["model"]) == {"tiny"}
-    assert set(table["seeds"]) == {2}
-    accuracy, mass = [], []
-    for seed in (1, 2):
-        own_part = read_table(results / f"predictions/tiny-seed{seed}.parquet").astype({"example": str})
-        accuracy.append(own_part.groupby("example")["correct"].mean().mean())
-        rows = read_table(results / f"likelihoods/tiny-seed{seed}.parquet").astype({"example": str})
-        rows["probability"] = np.exp(rows["logprob"])
-        merged = rows.groupby(["prompt", "example"])["probability"].sum()
-        correct = rows[rows["right"]].set_index(["prompt", "example"])["probability"]
-        mass.append((correct / merged).groupby("example").mean().mean())
-    assert table.loc["accuracy", "mean"] == pytest.approx(np.mean(accuracy))
-    assert table.loc["accuracy", "final_deviation"] == pytest.approx(np.std(accuracy, ddof=1))
-    assert table.loc["correct", "mean"] == pytest.approx(np.mean(mass))
-    assert table.loc["correct", "final_deviation"] == pytest.approx(np.std(mass, ddof=1))
-    assert table.loc["nll", "lower_is_better"]
-    assert (results / "figures/series_curves.png").stat().st_size > 5000
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +46,35 @@ def test_a_study_trains_scores_and_compares_formulations(learned):
     for heading in ("How much do scores vary?", "Do formulations of a task agree?", "How do scores develop?"):
         assert heading in page
     assert "small-seed2-step3" in page
+
+
+def test_the_measures_are_of_what_each_seed_got_right_and_of_its_log_likelihoods(learned):
+    config = yaml.safe_load((learned / "config.yaml").read_text())
+    assert {name: entry["series"]["seed"] for name, entry in config["models"].items()} == {
+        "small-seed1-step3": 1,
+        "small-seed2-step3": 2,
+    }
+    series = pd.read_csv(learned / "tables/series.csv")
+    assert (set(series["model"]), set(series["seeds"])) == ({"small"}, {2})
+    table = series[series["task"] == "kinds-cloze"].set_index("metric")
+    accuracy, mass = [], []
+    for seed in (1, 2):
+        predictions, rows = (
+            read_table(learned / f"{kind}/small-seed{seed}.parquet").astype({"task": str, "example": str})
+            for kind in ("predictions", "likelihoods")
+        )
+        own_part = predictions[predictions["task"] == "kinds-cloze"]
+        accuracy.append(own_part.groupby("example")["correct"].mean().mean())
+        rows = rows[rows["task"] == "kinds-cloze"].assign(probability=lambda part: np.exp(part["logprob"]))
+        merged = rows.groupby(["prompt", "example"])["probability"].sum()
+        correct = rows[rows["right"]].set_index(["prompt", "example"])["probability"]
+        mass.append((correct / merged).groupby("example").mean().mean())
+    assert table.loc["accuracy", "mean"] == pytest.approx(np.mean(accuracy))
+    assert table.loc["accuracy", "final_deviation"] == pytest.approx(np.std(accuracy, ddof=1))
+    assert table.loc["correct", "mean"] == pytest.approx(np.mean(mass))
+    assert table.loc["correct", "final_deviation"] == pytest.approx(np.std(mass, ddof=1))
+    assert table.loc["nll", "lower_is_better"]
+    assert (learned / "figures/series_curves.png").stat().st_size > 5000
 
 
 def test_both_formulations_have_the_same_examples_and_demonstrations(learned):
