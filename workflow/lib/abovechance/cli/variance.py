@@ -22,8 +22,8 @@ MOST = 24  # panels of a figure
 MOST_ROWS = 20
 # the most telling first
 ORDER = (
-    *("task", "metric", "model", "shots", "mean", "leaves_chance", "chance", "deviation", "interval"),
-    *("monotonicity", "snr"),
+    *("task", "metric", "model", "shots", "mean", "monotonicity", "leaves_chance", "chance", "deviation"),
+    *("interval", "snr"),
 )
 
 
