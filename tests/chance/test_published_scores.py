@@ -139,7 +139,7 @@ def test_zeros_that_are_not_written_are_told_if_they_matter(first, second, note,
     assert completed(scores) == (expected if note else "")
     assert "written_digits" not in judge_scores(scores)
     messages = run("check", str(written(tmp_path, first, second, heading=heading))).stderr
-    notes = [line for line in messages.splitlines() if not line.startswith("note: score ")]
+    notes = [line for line in messages.splitlines() if not line.startswith("note: the score ")]
     assert notes == ([f"note: {expected}"] if note else [])
     rows = [f"s,{first}", f"s,{second}"]
     assert completed(read_scores(written(tmp_path, *rows, heading=f"source,{heading}"))) == ""

@@ -259,6 +259,11 @@ def test_a_rounding_error_is_no_expected_value():
         )
 
 
+def test_a_small_error_has_digits():
+    result = null_distribution("mae", [0.0, 1.0, 0.0, 1.0], [0.00016, 1.0, 0.0, 1.0])
+    assert result.sentences(["it"])[0] == "mae: 0.0000400."
+
+
 def luck(*rows):
     names = ["best_accuracy", "examples", "chance", "prompts", "digits", "mean_accuracy", "second_accuracy"]
     return judge_scores(pd.DataFrame(rows, columns=names))

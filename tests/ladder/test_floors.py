@@ -45,6 +45,11 @@ def test_few_attempts_of_the_floor_show_how_its_runs_vary(attempts):
     assert np.mean(above) == pytest.approx(expected, rel=0.06)
 
 
+def test_no_run_of_a_floor_is_above_one():
+    result = above_floor({"a": [[1.0]] * 3}, {"f": [[0.0, 1.0]] * 3}, tries=1000)
+    assert 0.9 < result.expected_best <= 1
+
+
 def test_differences_that_may_not_be_symmetric_are_a_limit_of_the_test():
     whole = above_floor({"a": [[1.0, 0.0]] * 9}, {"null": [[0.0]] * 9})
     partial = above_floor({"a": [[1.0]] * 9}, {"null": [[0.9]] * 9})

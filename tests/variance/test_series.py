@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import bootstrap_interval
-from abovechance.shown.variance import curve_numbers, noise_numbers, panels_of
+from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbers, panels_of
 from abovechance.variance.evaluations import LOSSES, SEED, read_evaluations, with_groups
 from abovechance.variance.formulations import agreement
 from abovechance.variance.measures import seed_deviation
@@ -100,21 +100,37 @@ def test_a_declared_direction_goes_for_all_files(tmp_path, lower):
     assert (row["lower_is_better"], row["monotonicity"]) == (lower, 1 if lower else -1)
     content["higher_is_better"] = {"a": {"calib": lower}}
     write(tmp_path, "step4.json", content)
-    with pytest.raises(
-        InputError, match=r"step4.json: declares another direction of calib of a than .*step2"
-    ):
-        read_evaluations([tmp_path])
+    message = (
+        r"calib of a: lower is better in some results, .* \(see higher_is_better in .*step2.* and .*step4"
+    )
+    with pytest.raises(InputError, match=message):
+        of_evaluations(read_evaluations([tmp_path]))
+    # it concerns nobody who looks at something else
+    write(tmp_path, "step5.json", evaluation(0.5))
+    table = read_evaluations([tmp_path])
+    assert of_evaluations(table[table["task"] == "piqa"])["mean"].tolist() == [0.5]
 
 
 def test_rows_that_contradict_each_other_are_refused():
     with pytest.raises(InputError, match="acc of t for m, seed 0, step 1 is there twice"):
         of_evaluations(pd.DataFrame([score(0.5), score(0.6)]))
     rows = [score(0.5), score(0.6, checkpoint=2, lower_is_better=True)]
-    with pytest.raises(InputError, match="acc of t for m: lower is better in some rows"):
+    with pytest.raises(InputError, match="acc of t: lower is better in some results"):
         of_evaluations(pd.DataFrame(rows))
-    rows = [score(0.5, task="t_1"), score(0.6, task="t_2", lower_is_better=True)]
-    with pytest.raises(InputError, match="groups.t': lower acc is better in some of its tasks"):
-        with_groups(pd.DataFrame(rows), {"t": "t_*"}, "config.yaml: 'groups")
+
+
+def test_a_group_has_the_metrics_of_one_direction():
+    rows = [score(0.5, task=f"t_{task}", metric=metric) for task in (1, 2) for metric in ("acc", "foo")]
+    rows[-1]["lower_is_better"] = True
+    assert {*with_groups(pd.DataFrame(rows), {"t": "t_*"}, "groups")["metric"]} == {"acc"}
+
+
+def test_seeds_without_a_common_checkpoint_have_figures_that_say_so(tmp_path):
+    table = pd.DataFrame([score(0.5, seed=seed, checkpoint=seed) for seed in (1, 2)])
+    summary, panels = of_evaluations(table), panels_of(table)
+    for figure in (curves(curve_numbers(panels)), noise(noise_numbers(summary, panels))):
+        figure.savefig(tmp_path / "a.png")
+        assert len(figure.axes) == 1
 
 
 def test_notes_are_about_what_is_left_out():
@@ -180,6 +196,7 @@ def test_names_of_metrics_and_models():
     assert not any(map(LOSSES.search, ("error_free", "terror", "acc_norm", "errors_found")))
     assert SEED.sub("", "ByteDance-Seed/Seed-1.6") == "ByteDance-Seed/Seed-1.6"
     assert SEED.sub("", "org/model-seed12") == "org/model"
+    assert [SEED.search(name)[1] for name in ("m-seed1.5", "results_seed42.1")] == ["1", "42"]
 
 
 def test_values_out_of_range_are_refused():

@@ -125,7 +125,9 @@ class NullDistribution:
         """
         several = len(self.values) > 1
         sizes = np.abs([self.observed, self.expected])
-        smallest = sizes[sizes > 1e-3 * sizes.max()].min(initial=np.inf)
+        if sizes[1] < 1e-3 * sizes[0]:  # about 0, such as the mean of correlations over random permutations
+            sizes = sizes[:1]
+        smallest = sizes[sizes > TOLERANCE * sizes.max()].min(initial=np.inf)
         # three digits that are not 0
         digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
         # adding 0 makes -0 a 0
@@ -440,11 +442,12 @@ class Simulation:
         sums = np.zeros((len(self.rows), len(codes)))
         alone = [*self.arrangements.redrawn]
         for example in alone:  # no other example has its gold answers
-            present, places = np.unique(codes[:, example], return_inverse=True)
-            sums += self._cells(np.array([example]), present)[:, 0, places]
+            own_codes, draws = np.unique(codes[:, example], return_inverse=True)
+            sums += self._cells(np.array([example]), own_codes)[:, 0, draws]
         exchanging = np.delete(np.arange(codes.shape[1]), alone)
-        present = np.unique(codes[:, exchanging])
-        places = np.searchsorted(present, codes[:, exchanging])
+        present = np.unique(self.arrangements.observed[exchanging])  # they exchange these
+        places = np.zeros(len(self.golds), dtype=np.int64)
+        places[present] = np.arange(len(present))
         block_size = max(1, MOST_CELLS // (len(self.rows) * max(1, len(present))))
         for first in range(0, len(exchanging), block_size):
             block = exchanging[first : first + block_size]
@@ -452,7 +455,7 @@ class Simulation:
             table = self._cells(block, present).reshape(len(self.rows), -1).T
             batch = max(1, MOST_CELLS // size)
             for begin in range(0, len(codes), batch):
-                part = places[begin : begin + batch, first : first + size] + np.arange(size) * len(present)
+                part = places[codes[begin : begin + batch, block]] + np.arange(size) * len(present)
                 starts = np.arange(0, part.size + 1, size)
                 picked = csr_array(
                     (np.ones(part.size), part.ravel(), starts), shape=(len(part), size * len(present))

@@ -150,8 +150,11 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
     if metrics := different_metrics(table):
         raise InputError(f"{paths[0]} and {paths[1]} have different metrics: {metrics}; use --metric")
     missing = _missing(*tables)
-    answered = [{*side["example"].astype(str)} for side in tables]
-    if not answered[0] & answered[1]:
+    tasks, answered = (
+        [{*map(tuple, side[columns].astype(str).drop_duplicates().to_numpy())} for side in tables]
+        for columns in (["task", "shots"], ["task", "shots", "example"])
+    )
+    if tasks[0] & tasks[1] and not answered[0] & answered[1]:
         raise InputError(f"{paths[0]} and {paths[1]} have no example in common; expected the same ids")
     if missing and not allow_missing:
         raise InputError(

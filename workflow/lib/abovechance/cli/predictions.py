@@ -163,6 +163,7 @@ def _compare_with_floor(
         "floor": result.floor,
         "tries": result.tries,
         "examples": result.examples,
+        "assumes_symmetry": result.fractions,
         "candidates": [{"candidate": name, "value": value} for name, value in result.values.items()],
     }
     show_json(report)

@@ -152,7 +152,8 @@ def check(
         show(judged.table, as_json, columns=COLUMNS)
     else:
         print_text(" ".join(judged.sentences) + "\n")
-        _tell_notes(judged.table, None if show_all else MOST_ROWS)
+        for note in _notes(judged.table, None if show_all else MOST_ROWS):
+            tell_note(note)
         unused = [*FOR_PROGRAMS, "note"] + ["bh_tail"] * (len(judged.table) == 1)
         unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
         table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
@@ -168,8 +169,10 @@ def check(
         if junit_path:
             write_junit(junit_path, "abovechance check", cases)
         if summary_path:
-            table = judged.table[[name for name in dict.fromkeys([*ORDER, "note"]) if name in judged.table]]
-            append_summary(summary_path, "abovechance check", " ".join(judged.sentences), table, COLUMNS)
+            table = judged.table[[name for name in dict.fromkeys(ORDER) if name in judged.table]]
+            notes = [f"Note: {note}." for note in _notes(judged.table, MOST_ROWS)]
+            text = " ".join([*judged.sentences, *notes])
+            append_summary(summary_path, "abovechance check", text, table, COLUMNS)
         raise typer.Exit(_status(judged.table, statuses))
 
 
@@ -235,23 +238,28 @@ def _cases(table: pd.DataFrame) -> list[Case]:
 def _names(table: pd.DataFrame) -> list[str]:
     """Return the name of each score."""
     columns = [name for name in ("source", *SETTING) if name in table]
-    parts = [
-        [f"{row[column]}-shot" if column == "shots" else str(row[column]) for column in columns]
-        for row in table.to_dict("records")
-    ]
-    unnamed = ["the score"] if len(table) == 1 else [f"score {row}" for row in range(1, len(table) + 1)]
-    return [
-        printable(", ".join(filter(None, words))) or name for words, name in zip(parts, unnamed, strict=True)
-    ]
+    names = []
+    for row in table.to_dict("records"):
+        parts = [
+            f"{row[column]}-shot" if column == "shots" else str(row[column])
+            for column in columns
+            if pd.notna(row[column])
+        ]
+        unnamed = "the score" if len(table) == 1 else f"the score {row['best_accuracy']:g}"
+        names.append(printable(", ".join(filter(None, parts))) or unnamed)
+    return names
 
 
-def _tell_notes(table: pd.DataFrame, most_rows: int | None) -> None:
-    """Print a note for each score of which rounding leaves something open."""
-    notes = [(name, note) for name, note in zip(_names(table), table.get("note", []), strict=False) if note]
-    for name, note in notes[:most_rows]:
-        tell_note(f"{name}: {note}")
-    if len(notes) > len(notes[:most_rows]):
-        tell_note(f"{len(notes) - len(notes[:most_rows])} more scores have such notes: --all")
+def _notes(table: pd.DataFrame, most_rows: int | None) -> list[str]:
+    """Return a note for each score of which rounding leaves something open, in the order of the screen."""
+    ordered = table.sort_values("maximum_tail", kind="stable")
+    notes = [
+        f"{name}: {note}"
+        for name, note in zip(_names(ordered), ordered.get("note", []), strict=False)
+        if note
+    ]
+    hidden = len(notes) - len(notes[:most_rows])
+    return notes[:most_rows] + [f"{hidden} more scores have such notes: --all"] * bool(hidden)
 
 
 def _unclear(table: pd.DataFrame) -> list[str]:

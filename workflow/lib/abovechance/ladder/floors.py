@@ -254,7 +254,7 @@ def _expected_best(attempts: Attempts, sizes: Sequence[int], k: int, tries: int,
     # repeated attempts make the simulated mean too low, but not how far the best is above it
     above_mean = runs.best_of(tries).mean - runs.mean
     correction = np.sqrt(variance / drawn_variance) if drawn_variance else 1.0
-    return float(np.mean([best_of(scores, k) for scores in attempts]) + correction * above_mean)
+    return min(float(np.mean([best_of(scores, k) for scores in attempts]) + correction * above_mean), 1.0)
 
 
 def _weights(attempts: int, k: int) -> Floats:

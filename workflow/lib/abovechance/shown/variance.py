@@ -112,6 +112,8 @@ def curves(numbers: pd.DataFrame) -> Figure:
     one quartile of the seeds to the other and whiskers to all of them, or with many checkpoints bars.
     """
     style.apply()
+    if numbers.empty:
+        return empty_figure("no checkpoint exists for all seeds")
     models = in_order(numbers["model"])
     colour = style.colours(models)
     figure, all_axes, panels = _panels(numbers)
@@ -235,7 +237,9 @@ def noise_numbers(summary: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     means["interval"] = 1.96 * means.pop("error")
     numbers: pd.DataFrame = means.merge(measured, on=["model", *keys])
     # what is no share has no place on the axis of these, and stands in the figure by its ratio alone
-    shares = numbers["mean"].between(0, 1) & numbers["metric"].map(lambda metric: not LOSSES.search(metric))
+    shares = numbers["mean"].between(0, 1) & numbers["metric"].map(
+        lambda metric: not LOSSES.search(metric)
+    ).astype(bool)
     numbers["share"] = shares & numbers["discrete"]
     return _named_by_shots(numbers[numbers["share"] | np.isfinite(numbers["snr"])])
 

@@ -59,7 +59,7 @@ LOSSES = re.compile(
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
     re.IGNORECASE,
 )
-SEED = re.compile(r"(?:^|[-_/. ])seed[-_ ]?(\d{1,15})(?![0-9A-Za-z]|\.\d)", re.IGNORECASE)
+SEED = re.compile(r"(?:^|[-_/. ])seed(?![-_ ]\d+\.\d)[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
 # such as step1000, checkpoint-1_000 and ckpt_1.5k
 STEP = re.compile(
     r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?"
@@ -117,9 +117,9 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows)
     table["examples"] = _agreed(table)
-    table["lower_is_better"] = _directions(table, homes.values())
+    table["lower_is_better"], contradictions = _directions(table, homes.values())
     table = table[[*EVALUATIONS.columns]]
-    table.attrs["grouped"] = grouped
+    table.attrs |= {"grouped": grouped, "contradictions": contradictions}
     return table
 
 
@@ -133,7 +133,9 @@ def _agreed(table: pd.DataFrame) -> pd.Series[int]:
     return examples
 
 
-def _directions(table: pd.DataFrame, places: Iterable[str]) -> pd.Series[bool]:
+def _directions(
+    table: pd.DataFrame, places: Iterable[str]
+) -> tuple[pd.Series[bool], dict[tuple[str, str], str]]:
     """Return whether less is better in each row: what some files declare of a metric goes for all files.
 
     Parameters
@@ -141,23 +143,22 @@ def _directions(table: pd.DataFrame, places: Iterable[str]) -> pd.Series[bool]:
     places
         The file of each row.
 
-    Raises
-    ------
-    InputError
-        If two files declare different directions.
+    Returns
+    -------
+    tuple
+        The directions, and {(task, metric): two files that declare different ones}.
     """
     lower = table["lower_is_better"].copy()
+    contradictions = {}
     declared = table.assign(place=[*places])[table["declared"]]
     for (task, metric), rows in declared.groupby(["task", "metric"], sort=False):
         first = rows.iloc[0]
         opposite = rows[rows["lower_is_better"] != first["lower_is_better"]]
         if len(opposite):
-            raise InputError(
-                f"{opposite['place'].iloc[0]}: declares another direction of {metric} of {task} than "
-                f"{first['place']} (higher_is_better); expected one"
-            )
-        lower[(table["task"] == task) & (table["metric"] == metric)] = first["lower_is_better"]
-    return lower
+            contradictions[str(task), str(metric)] = f"{first['place']} and {opposite['place'].iloc[0]}"
+        else:
+            lower[(table["task"] == task) & (table["metric"] == metric)] = first["lower_is_better"]
+    return lower, contradictions
 
 
 def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) -> pd.DataFrame:
@@ -199,9 +200,9 @@ def in_percent(table: pd.DataFrame) -> list[str]:
 def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> pd.DataFrame:
     """Return the table ``evaluations`` with groups of tasks as tasks of their own, in place of theirs.
 
-    A group has the metrics that all of its tasks have. Its value is the mean over the examples of its tasks,
-    where of all of them it is known how many there are, else the mean over tasks; its standard error follows
-    from theirs.
+    A group has the metrics that all of its tasks have, with the same direction. Its value is the mean over
+    the examples of its tasks, where of all of them it is known how many there are, else the mean over tasks;
+    its standard error follows from theirs.
 
     Parameters
     ----------
@@ -231,17 +232,11 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> p
 
 def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd.DataFrame:
     """Return the rows of one group."""
-    of_tasks = table.groupby("metric", sort=False)["task"].nunique()
-    common = of_tasks.index[of_tasks == len(members)]
+    of_tasks = table.groupby("metric", sort=False).agg({"task": "nunique", "lower_is_better": "nunique"})
+    common = of_tasks.index[(of_tasks["task"] == len(members)) & (of_tasks["lower_is_better"] == 1)]
     if common.empty:
         raise InputError(f"{place}.{name}': its tasks have no metric in common; use other tasks")
     table = table[table["metric"].isin(common)]
-    directions = table.groupby("metric")["lower_is_better"].nunique()
-    if (unclear := directions[directions > 1]).size:
-        raise InputError(
-            f"{place}.{name}': lower {unclear.index[0]} is better in some of its tasks, and higher in "
-            "others; use other tasks"
-        )
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
     counts = table["examples"].where(table["examples"] > 0)
     by_task = counts.groupby([table["task"], table["metric"]])

@@ -153,12 +153,13 @@ def _check(table: pd.DataFrame) -> None:
             f"{row['metric']} of {row['task']} for {row['model']}, seed {row['seed']}, step "
             f"{row['checkpoint']} is there twice; expected one row"
         )
-    directions = table.groupby(KEYS)["lower_is_better"].nunique()
+    directions = table.groupby(["task", "metric"], sort=False)["lower_is_better"].nunique()
     if (unclear := directions[directions > 1]).size:
-        model, _, task, metric = unclear.index[0]
+        task, metric = unclear.index[0]
+        files = table.attrs.get("contradictions", {}).get((task, metric))
         raise InputError(
-            f"{metric} of {task} for {model}: lower is better in some rows, and higher in others; expected "
-            "one direction"
+            f"{metric} of {task}: lower is better in some results, and higher in others; expected one "
+            "direction" + (f" (see higher_is_better in {files})" if files else "")
         )
 
 
