@@ -18,7 +18,13 @@ def test_the_pages_have_each_table_once():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", sorted({*TABLES} - MEASURED))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "intervals"))
+        for name in sorted({*TABLES} - MEASURED)
+    ],
+)
 def test_a_table_has_the_rows_that_its_script_yields(name):
     """With the smallest number of repetitions: numbers differ, rows and columns do not."""
     function, repetitions, repeated = TABLES[name]

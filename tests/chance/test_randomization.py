@@ -558,7 +558,8 @@ def test_texts_and_clusters_of_a_task_are_read():
     assert table["clusters"].unique().tolist() == [2]
 
 
-LONG = ("five choices", "four choices of 20", "four choices of 12")  # half a minute and more
+# ten seconds and more
+LONG = ("five choices", "four choices of 20", "four choices of 12", "four choices: the gold answer, and")
 
 
 @pytest.mark.thorough

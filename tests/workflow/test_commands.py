@@ -56,6 +56,9 @@ EXCEPTIONS = {
         ["make compat", 'make compat COMPAT="--extra workflow"'],
         "makes environments with other versions of packages",
     ),
+    "snakemake --cores 8 --configfile mine.yaml --config prompts=100": (
+        "takes half a minute; test_study.py changes this key"
+    ),
     "make cost CONFIG=mine.yaml": "takes half a minute; `make cost` runs the same on the default study",
     "make lock": "asks the index for every package, and writes envs/requirements-hashed.txt",
     "make setup HASHES=envs/requirements-hashed.txt": "refuses torch for CPUs, which is here",
