@@ -162,3 +162,18 @@ def test_a_better_agent_with_one_attempt_beats_a_floor_with_many():
     repeated = above_floor(candidates, {"floor": [[row[0]] * 10 for row in floor]}, draws=20_000)
     single = above_floor(candidates, {"floor": [[row[0]] for row in floor]}, draws=20_000)
     assert repeated.p == pytest.approx(single.p, abs=0.002)
+
+
+def test_a_floor_that_never_varies_is_expected_where_it_is():
+    result = above_floor({"a": [[1.0]] * 9, "b": [[0.0]] * 9}, {"f": [[0.5, 0.5]] * 9})
+    assert result.expected_best == 0.5
+
+
+def test_of_attempts_in_any_order_the_best_counts():
+    """The best of two attempts, of which one passes, is 1 in 1 - 1/4 of all runs."""
+    floor = [[1.0, 0.0] * 20] * 30
+    result = above_floor({name: [[1.0, 1.0]] * 30 for name in "abcd"}, {"f": floor}, k=2)
+    passed = np.arange(31)
+    cdf = stats.binom(30, 0.75).cdf(passed) ** 4
+    expected = (passed * np.diff(cdf, prepend=0)).sum() / 30
+    assert result.expected_best == pytest.approx(expected, abs=0.015)

@@ -204,3 +204,46 @@ def test_values_out_of_range_are_refused():
         seed_deviation([[1.0], [2.0]], ddof=2)
     with pytest.raises(InputError, match="confidence is 2"):
         bootstrap_interval([1, 0, 1], confidence=2)
+
+
+def test_measures_of_accuracies_and_losses():
+    """A chance and a step that leaves it are of accuracies; the number of prompts counts for the best one."""
+    values = {(1, 1): 0.55, (2, 1): 0.6, (1, 2): 0.6, (2, 2): 0.62}
+
+    def summary(metric: str, ddof: int = 1, **more: Any) -> dict[str, Any]:
+        rows = [
+            score(value, seed=seed, checkpoint=step, metric=metric, prompts=50, **more)
+            for (seed, step), value in values.items()
+        ]
+        (row,) = of_evaluations(pd.DataFrame(rows), ddof).to_dict("records")
+        return row
+
+    accuracy, best, loss = summary("acc"), summary("best_accuracy"), summary("nll", lower_is_better=True)
+    assert (accuracy["chance"], accuracy["interval"]) == (0.5, pytest.approx(1.96 * 0.05))
+    assert pd.isna([loss["chance"], loss["leaves_chance"], best["leaves_chance"]]).all()
+    # .62 of 100 examples is seldom reached by 4 guessers, and often by 200
+    assert accuracy["leaves_chance"] == 2
+    few = summary("acc", ddof=0)
+    assert few["final_deviation"] == pytest.approx(0.01)
+    assert few["deviation"] == pytest.approx((0.025 + 0.01) / 2)
+    assert few["snr"] == pytest.approx(61)
+    assert np.isnan(summary("acc", error=np.nan)["interval"])
+    unknown = [score(0.5, checkpoint=step, examples=examples) for step, examples in ((1, -1), (2, 100))]
+    assert of_evaluations(pd.DataFrame(unknown))["examples"].tolist() == [100]
+    assert of_uneven_sizes(pd.DataFrame(unknown)) == []
+
+
+def test_accuracies_that_are_no_shares_leave_no_chance():
+    rows = [score(value, checkpoint=step) for step, value in ((1, 0.0), (2, 0.9))]
+    assert of_evaluations(pd.DataFrame(rows))["leaves_chance"].tolist() == [2]
+    rows[0]["value"] = 1.5
+    assert of_evaluations(pd.DataFrame(rows))["leaves_chance"].isna().all()
+
+
+def test_a_contradiction_is_told_as_a_whole():
+    rows = [score(0.5), score(0.6, checkpoint=2, lower_is_better=True)]
+    with pytest.raises(InputError) as caught:
+        of_evaluations(pd.DataFrame(rows))
+    assert str(caught.value) == (
+        "acc of t: lower is better in some results, and higher in others; expected one direction"
+    )
