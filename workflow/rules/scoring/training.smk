@@ -21,7 +21,7 @@ for number, members_of_training in enumerate(trainings(), start=1):
             seed=trained(members_of_training[0])["seed"],
             width=trained(members_of_training[0])["width"],
             layers=trained(members_of_training[0])["layers"],
-            # of its output, so that fewer or other steps are no reason to train again, but missing ones are
+            # Snakemake does not record functions of the output, so fewer steps are no reason to train again
             steps=lambda wildcards, output, members=members_of_training: [
                 trained(model)["step"] for model in members
             ],
