@@ -31,7 +31,8 @@ HELDOUT = [
         "ROC curve: for the decision, and for the tail probability as a score. "
         "Splits of one setting are not independent, and neither are settings of "
         "one task. So the 95 % confidence interval resamples tasks. With fewer "
-        "than five tasks, there is no interval.",
+        "than five tasks, there is no interval. If all outcomes agree, there are "
+        "no areas.",
     ),
 ]
 TABLES += HELDOUT
