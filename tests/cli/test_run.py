@@ -24,6 +24,13 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_no_config_is_written_for_a_task_with_a_wrong_answer(place):
+    (place / "sums.jsonl").write_text(TASK + '{"text": "3 + 1 =", "choices": ["4", "5"], "answer": "6"}\n')
+    completed = run("init", "--task", "sums.jsonl", "--model", "org/model", folder=place)
+    assert (completed.returncode, "sums.jsonl, row 4: field 'answer' is '6'" in completed.stderr) == (1, True)
+    assert [path.name for path in place.iterdir()] == ["sums.jsonl"]
+
+
 def test_a_new_config_has_tasks_and_models_by_name_and_is_never_overwritten(place):
     arguments = ["init", "--task", "sums.jsonl", "--task", "emoji_movie", "--shots", "0,1", "--prompts", "7"]
     (place / "weights").mkdir()
@@ -31,7 +38,7 @@ def test_a_new_config_has_tasks_and_models_by_name_and_is_never_overwritten(plac
     models = ["--model", "org/name-1B", "--model", "weights/mine.gguf", "--precision", "float32"]
     completed = run(*arguments, *models, "--output", "my study.yaml", "--study", "mine", folder=place)
     assert (completed.stderr, completed.returncode) == ("", 0)
-    assert completed.stdout == "my study.yaml: 2 tasks and 2 models. Next: abovechance run my study.yaml\n"
+    assert completed.stdout == "my study.yaml: 2 tasks and 2 models. Next: abovechance run 'my study.yaml'\n"
     text = (place / "my study.yaml").read_text()
     assert yaml.safe_load(text) == {
         **{"study": "mine", "seed": 0, "shots": [0, 1], "prompts": 7, "max_examples": 200},

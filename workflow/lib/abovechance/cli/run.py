@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -116,12 +117,14 @@ def init(
 ) -> None:
     """Write the config of a study, with comments.
 
-    If --task or --model is missing, the command asks for it. It checks the config before writing, and never
-    overwrites an existing file.
+    If --task or --model is missing, the command asks for it. It checks the config and the task files before
+    writing, and never overwrites an existing file.
     """
     import yaml
 
     from abovechance.study.installed import resolved
+    from abovechance.study.own_tasks import read_own
+    from abovechance.study.task_sources import OWN_TASK_SUFFIXES
     from abovechance.study.template import as_name, config_text
 
     path = check_writable(output, "--output", (".yaml", ".yml"))
@@ -136,11 +139,14 @@ def init(
             tell_note(f"the folder {source} does not exist, so the config names a Hugging Face id")
     text = config_text(output, name, tasks, models, precision, shots, prompts)
     resolved(yaml.safe_load(text), str(path))
+    for file in map(Path, tasks):
+        if file.suffix in OWN_TASK_SUFFIXES:
+            read_own(file)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     typer.echo(
         f"{path}: {counted(len(tasks), 'task')} and {counted(len(models), 'model')}. "
-        f"Next: abovechance run {path}"
+        f"Next: abovechance run {shlex.quote(str(path))}"
     )
 
 
