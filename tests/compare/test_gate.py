@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ from scipy import stats
 from abovechance.compare.comparison import headline_of, sample_of
 from abovechance.compare.gate import Difference, decide, gate
 from abovechance.compare.responses import Responses, arrange
+from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread
 from tests.bench.gate import largest_errors, lower_ends
 from tests.conftest import REPOSITORY
@@ -204,6 +206,54 @@ def test_equal_results_of_several_tasks_and_prompts_are_decided():
     assert result.sentence.startswith(
         "For these 2 prompts only: The candidate is worse than the reference (-50.0"
     )
+
+
+def test_a_mean_that_is_worse_only_without_correction_is_no_decision():
+    first = replace(of_scores_with(60, 8, 18), task="first")
+    second = replace(of_scores_with(2000, 0, 20), task="second")  # surely worse, but by less than the margin
+    result = gate([first, second], margin=0.02)
+    assert result.high < 0  # worse, if it were the only test
+    assert result.tasks["decision"].tolist() == ["worse", "not worse"]
+    # 18 losses and 8 gains have p = .04 (binomial), the least but one of three
+    assert 0.05 < result.tasks["worse_holm"].iloc[0] < 2 * stats.binomtest(8, 26, alternative="less").pvalue
+    assert (result.decision, result.worse_tasks) == ("cannot tell", [])
+
+
+def test_a_single_cluster_and_two_clusters():
+    scores = np.stack([np.ones((1, 20)), np.zeros((1, 20))])
+    single = gate([of_scores(scores, np.zeros(20))], margin=0.02)
+    assert (single.decision, single.low, single.high, isnan(single.needed)) == ("cannot tell", -1, 1, True)
+    # the standard error over two clusters is half of their difference; Student's t with 1 degree of freedom
+    scores[1, 0, :8] = 1.0
+    two = Difference.from_sample(sample_of(of_scores(scores, np.repeat([0, 1], 10))))
+    assert (two.value, two.spread.variances[-1]) == (pytest.approx(0.6), pytest.approx(0.4**2))
+    assert (two.low(0.05), two.high(0.05)) == (-1, 1)
+    assert two.low(0.4) > -1
+
+
+def test_an_interval_around_zero_has_the_variance_that_it_implies():
+    # the variance at an end grows by a slope for each unit of the distance
+    difference = Difference(0.0, Spread((0.001,), (np.inf,)), 0.01, 0.0005, 0.0005)
+    q = stats.norm.isf(0.05)
+    assert difference.low(0.05) == -difference.high(0.05)
+    distance = difference.high(0.05) - 0.01 / 2 - 0.001 / 2
+    pseudo = (q * 0.01) ** 2
+    slope = 0.01 * (2 * (0.0005 + pseudo) / (0.001 + pseudo) - 1)
+    assert distance**2 == pytest.approx(q**2 * (0.001 + slope * distance))
+
+
+def test_wrong_responses_are_named():
+    scores = np.array([0.0, 1.0] * 50)
+    first, second = responses_of(scores, scores, tasks=2)
+    swapped = replace(second, models=["reference", "candidate"])
+    with pytest.raises(InputError) as error:
+        gate([first, swapped], margin=0)
+    assert str(error.value) == (
+        "t1: models are reference, candidate; expected candidate, reference in this order, as on t0"
+    )
+    with pytest.raises(InputError) as error:
+        gate(responses_of(100 * scores, scores), margin=0)
+    assert str(error.value) == "t0: scores are not from 0 to 1, as the gate expects"
 
 
 def test_the_number_of_examples_that_would_decide():
