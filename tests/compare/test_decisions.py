@@ -346,7 +346,7 @@ def test_so_many_examples_decide_and_fewer_do_not():
         )
 
     assert decides(result.needed)
-    assert not decides(result.needed / 1.002)
+    assert not decides(result.needed - 1)
 
 
 def test_a_loss_is_decided_from_the_other_end():

@@ -253,13 +253,13 @@ def test_every_number_of_a_comparison():
             [1, 0],
             [1, 0],
             {"confidence": 1.0},
-            "confidence and power are 1 and 0.8; expected numbers between 0 and 1",
+            "confidence is 1.0; expected a number above 0 and below 1",
         ),
         (
             [1, 0],
             [1, 0],
             {"power": 0.0},
-            "confidence and power are 0.95 and 0; expected numbers between 0 and 1",
+            "power is 0.0; expected a number above 0 and below 1",
         ),
         (
             [1, 0],

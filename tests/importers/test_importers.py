@@ -551,7 +551,7 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
         ("example,correct,chance\na,2,0.5\n", "row 2: correct is '2'; expected 0 or 1"),
         (
             "example,correct,chance\na,1,0.5\nb,1,1.5\n",
-            "row 3: chance is '1.5'; expected a number from 0 to 1",
+            "row 3: chance is '1.5' .per cent.*; expected a number from 0 to 1",
         ),
         (
             "example,correct,choices\na,1,none\n",

@@ -248,7 +248,7 @@ def test_what_is_refused():
         begin(better_than(0.5, 5), 5)
     with pytest.raises(InputError, match="has 5 items and 1 dimensions; expected 6 and 1"):
         begin(better_than(0.5, 6), 6, items)
-    with pytest.raises(InputError, match="alpha 1; expected a number"):
+    with pytest.raises(InputError, match="alpha is 1; expected a number above 0"):
         begin(better_than(0.5, 5), 5, items, alpha=1)
     with pytest.raises(InputError, match="baseline 1.5, 5 examples"):
         better_than(1.5, 5)

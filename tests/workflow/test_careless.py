@@ -13,6 +13,7 @@ import yaml
 
 from abovechance.core.tables import read_table
 from tests.conftest import REPOSITORY, snakemake
+from tests.releases import write_release
 from tests.tiny import save_tiny_model, write_tiny_study
 
 pytestmark = pytest.mark.workflow
@@ -120,6 +121,28 @@ def test_an_older_file_in_the_place_of_another_is_noticed(place):
         path.write_text(before[0])
         os.utime(path, (before[1], before[1]))
     assert re.search(r"^task +1$", output, re.M)
+
+
+def test_another_file_in_a_folder_is_noticed(tmp_path):
+    """In a checkout of BIG-bench and in a release; the time of the folder itself does not change."""
+    rows = [{"input": f"{n}?", "target_scores": {"a": n % 2, "b": 1 - n % 2}} for n in range(46)]
+    task = tmp_path / "bb" / "bigbench" / "benchmark_tasks" / "known_unknowns" / "task.json"
+    task.parent.mkdir(parents=True)
+    task.write_text(json.dumps({"examples": rows}))
+    write_release(tmp_path, models=["base"], tasks=["known_unknowns"], shots=[1], prompts=3)
+    name = "results/careless/accuracy/base.parquet"
+    study = {"study": "careless", "release": "release", "bigbench": "bb"}
+    assert "Finished" in run(tmp_path, study, name)
+    assert "Nothing to be done" in run(tmp_path, study, name)
+    before = read_table(tmp_path / name)
+    task.write_text(json.dumps({"examples": rows[::-1]}))
+    os.utime(task, (0, 0))
+    assert "released_examples" in run(tmp_path, study, "-n", name)
+    (released,) = (tmp_path / "release" / "results").glob("*.csv")
+    released.write_text(re.sub(r",[01]$", ",0", released.read_text(), flags=re.MULTILINE))
+    os.utime(released, (0, 0))
+    run(tmp_path, study, name)
+    assert before["accuracy"].max() > read_table(tmp_path / name)["accuracy"].max() == 0
 
 
 @pytest.mark.parametrize(

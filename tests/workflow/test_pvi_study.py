@@ -1,6 +1,7 @@
 """A study that asks which examples are hard, from its tasks to its report, on a tiny model."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -237,6 +238,28 @@ def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
     snakemake(*names, "--configfile", str(tmp_path / "again.yaml"), directory=tmp_path)
     for name in names:
         assert file_sha256(tmp_path / name) == file_sha256(place / name)
+
+
+def test_other_stored_scores_are_noticed_whatever_their_times(place, tmp_path):
+    """All files from archives have the same time."""
+    stored = tmp_path / "stored"
+    shutil.copytree(place / "results" / "hard", stored)
+    config = yaml.safe_load((place / "hard.yaml").read_text()) | {"stored": str(stored)}
+    (tmp_path / "again.yaml").write_text(yaml.safe_dump(config))
+    arguments = ("results/hard/accuracy/tiny.parquet", "--configfile", str(tmp_path / "again.yaml"))
+    archived_at = (315532800, 315532800)
+    for file in filter(Path.is_file, stored.rglob("*")):
+        os.utime(file, archived_at)
+    snakemake(*arguments, directory=tmp_path)
+    repeated = snakemake(*arguments, directory=tmp_path)
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
+    scores, *_ = sorted(stored.glob("scores/*/*/*.parquet"))
+    content = bytearray(scores.read_bytes())
+    content[len(content) // 2] ^= 1  # of the same size
+    scores.write_bytes(content)
+    os.utime(scores, archived_at)
+    changed = snakemake("-n", *arguments, directory=tmp_path)
+    assert "rule accuracy" in changed.stdout + changed.stderr
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ Nothing after the start asks which of them it was.
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -41,8 +42,8 @@ if (WORKFLOW / "lib").is_dir():  # else the library is installed
 from abovechance.archive.contents import code_state
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
-from abovechance.core.files import check_there, file_name
-from abovechance.core.provenance import digest
+from abovechance.core.files import check_there, file_name, files_below
+from abovechance.core.provenance import digest, file_sha256
 from abovechance.core.reading import read_yaml
 from abovechance.shown.exhibits import (
     FIGURE_SUFFIXES,
@@ -173,18 +174,38 @@ def code_of(script):
     return lambda wildcards: code_digest(WORKFLOW / "scripts" / script)
 
 
-def state_of(files):
-    """Sizes and times of a user's files: another file in its place is noticed, an older one too."""
+def state_of(sources):
+    """Sizes and times of a user's files and of those in folders.
+
+    Another file in the place of one is noticed, an older one too.
+    """
 
     def state(wildcards):
-        paths = map(Path, files(wildcards) if callable(files) else files)
+        paths = map(Path, sources(wildcards) if callable(sources) else sources)
         return [
-            [path.stat().st_size, path.stat().st_mtime_ns]
+            [file.stat().st_size, file.stat().st_mtime_ns]
             for path in paths
-            if path.is_file()
+            for file in files_below(path, "*")
         ]
 
     return state
+
+
+@cache
+def stored_state():
+    """A digest of what another study has stored; nothing for other starts.
+
+    Times do not show what has changed, because all files from archives have the same one.
+    """
+    if "stored" not in STUDY:
+        return ""
+    return digest(*[file_sha256(Path(file)) for file in INPUTS if Path(file).is_file()])
+
+
+def bigbench_folders(tasks):
+    """Where the tasks lie in a checkout of BIG-bench; nothing where its sdist is read."""
+    folder = Path(STUDY.get("bigbench", ""), "bigbench", "benchmark_tasks")
+    return [folder / task for task in tasks] if "bigbench" in STUDY else []
 
 
 def check_recorded_config(wildcards, output):

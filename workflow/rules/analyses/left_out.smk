@@ -35,6 +35,7 @@ rule left_out:
         "../../../envs/analysis.yaml"
     params:
         settings=SETTINGS,
+        state=lambda wildcards: stored_state(),
         code=code_of("left_out.py"),
     script:
         "../../scripts/left_out.py"

@@ -31,6 +31,7 @@ rule accuracy:
         settings=settings_of,
         tasks=TASKS,
         normalization=STUDY["normalization"],
+        state=lambda wildcards: stored_state(),
         code=code_of("accuracy.py"),
     script:
         "../../scripts/accuracy.py"
@@ -49,6 +50,7 @@ rule example_features:
         "../../../envs/analysis.yaml"
     params:
         tasks=TASKS,
+        state=lambda wildcards: stored_state(),
         code=code_of("example_features.py"),
     script:
         "../../scripts/example_features.py"
@@ -70,6 +72,7 @@ rule scored_likelihoods:
     params:
         settings=settings_of,
         tasks=TASKS,
+        state=lambda wildcards: stored_state(),
         code=code_of("likelihoods.py"),
     script:
         "../../scripts/likelihoods.py"

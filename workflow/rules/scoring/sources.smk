@@ -11,9 +11,11 @@ def task_source(wildcards):
 
 
 def own_task(wildcards):
-    """The user's own file, where a task is read from one."""
+    """The user's own file or folder, where a task is read from one."""
     source = STUDY["tasks"][wildcards.task]["source"]
-    return [] if source in NO_FILES else [source]
+    if source == BIGBENCH:
+        return bigbench_folders([drawn_as(wildcards.task, STUDY["tasks"])[0]])
+    return [] if source in MADE else [source]
 
 
 HARDEST_PROMPTS = f"{RESULTS}/hardest_prompts/{{model}}/{{task}}/{{shots}}-shot.parquet"

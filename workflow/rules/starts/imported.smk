@@ -68,6 +68,7 @@ rule imported_likelihoods:
         "../../../envs/analysis.yaml"
     params:
         models=models_of,
+        state=state_of([IMPORTED]),
         code=code_of("imported_likelihoods.py"),
     script:
         "../../scripts/imported_likelihoods.py"

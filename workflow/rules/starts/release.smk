@@ -46,6 +46,7 @@ rule released_examples:
     params:
         tasks=TASKS,
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        state=state_of(bigbench_folders(TASKS)),
         code=code_of("released_examples.py"),
     script:
         "../../scripts/released_examples.py"
@@ -65,7 +66,7 @@ rule released_tasks:
     params:
         tasks=TASKS,
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
-        state=state_of([STUDY["release"]]),
+        state=state_of([STUDY["release"], *bigbench_folders(TASKS)]),
         code=code_of("released_tasks.py"),
     script:
         "../../scripts/released_tasks.py"
@@ -84,6 +85,7 @@ rule released_features:
     params:
         tasks=TASKS,
         pinned=None if "bigbench" in STUDY else DOWNLOADS["bigbench"],
+        state=state_of(bigbench_folders(TASKS)),
         code=code_of("released_features.py"),
     script:
         "../../scripts/released_features.py"

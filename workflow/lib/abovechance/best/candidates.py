@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.resampling import numbered
 
@@ -70,7 +70,7 @@ class Candidates:
             If there are fewer than two candidates, a candidate has no score, a score is outside [0, 1], or
             names are repeated.
         """
-        matrix = np.asarray(scores, dtype=np.float64)
+        matrix = floats(scores)
         if matrix.ndim != 2:
             raise InputError(f"scores have the shape {matrix.shape}; expected (candidates, examples)")
         if len(matrix) < 2:

@@ -30,6 +30,7 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from abovechance.best.candidates import Candidates
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import check_inside
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums
 
@@ -196,6 +197,7 @@ class Noise:
             True if the mean score determines the variance. If not, it is estimated from the clusters, and
             the tails are those of normal errors behind as many quantiles of Student's distribution.
         """
+        check_inside(0, 1, confidence=confidence)
         tail = (1 - confidence) / 2
         largest, single = largest_normal(candidates, self.correlation, tail), float(ndtri(1 - tail))
         few = 1.0

@@ -20,7 +20,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from math import pi
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from abovechance.core.arrays import Floats
-from abovechance.core.errors import InputError
+from abovechance.core.arrays import Floats, floats
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA
 from abovechance.core.files import replacing
 from abovechance.core.html import as_html
@@ -105,8 +105,7 @@ class Gate:
     content: Any = None
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.alpha, Real) and 0 < self.alpha < 1):
-            raise InputError(f"alpha is {self.alpha}; expected a number above 0 and below 1")
+        check_inside(0, 1, alpha=self.alpha)
         if self.planned is not None and (not isinstance(self.planned, Integral) or self.planned < 1):
             raise InputError(f"planned is {self.planned}; expected a whole number from 1")
         self.alpha = float(self.alpha)
@@ -203,7 +202,7 @@ def better_p(differences: ArrayLike) -> float:
     differences
         (examples,) numbers in [-1, 1] of independent examples.
     """
-    values: Floats = np.asarray(differences, dtype=np.float64)
+    values: Floats = floats(differences)
     better, worse = int((values > 0).sum()), int((values < 0).sum())
     if not better:
         return 1.0

@@ -17,6 +17,7 @@ import numpy as np
 
 from abovechance.best.candidates import Candidates, Unit
 from abovechance.chance.arrangements import orders
+from abovechance.chance.exact import Discrete
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
@@ -94,15 +95,11 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
         best.append(candidates.null_means[chosen] + largest * candidates.null_deviations[chosen])
         weights.append(weight)
         reached += _tail(largest, weight, observed)
-    score, weight = np.concatenate(best), np.concatenate(weights)
+    distribution = Discrete.from_values(np.concatenate(best), np.concatenate(weights))
     adjusted = np.minimum(reached if exact else (reached + 1) / (draws + 1), 1.0)
-    order = np.argsort(score)
-    below = np.cumsum(weight[order]) / weight.sum()
-    low, high = (float(score[order][int((below < q - 1e-12).sum())]) for q in (0.025, 0.975))
     return SelectionNull(
-        float(score @ weight / weight.sum()),
-        low,
-        high,
+        distribution.mean,
+        *distribution.interval,
         float(adjusted[chosen]),
         adjusted,
         0 if exact else draws,

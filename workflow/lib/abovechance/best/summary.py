@@ -18,9 +18,9 @@ from abovechance.best.debiased import Debiased, Noise, binomial_interval, debias
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null
 from abovechance.chance.conclusion import probability
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.columns import Column, optional
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.html import as_html
 from abovechance.core.untrusted import printable
@@ -196,8 +196,7 @@ def judge_best(
     draws, seed
         See ``selection_null``.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
+    check_inside(0, 1, confidence=confidence)
     if candidates.evaluated.sum(axis=0).max() < 2:
         raise InputError(
             "no two candidates are evaluated on the same example, so they cannot be compared; expected "
@@ -277,7 +276,7 @@ def judge_reported(
     InputError
         If there are fewer than two candidates, or a value is outside its range.
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values = floats(scores)
     sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
     if values.ndim != 1:
         raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abovechance.chance.random_baseline import RandomBaseline, number, whole
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.html import as_html
 
 # How many points of a distribution are computed at a time.
@@ -159,7 +159,7 @@ class BestOf:
     def _correct(self, score: ArrayLike, baseline: RandomBaseline, below: bool) -> NDArray[np.int64]:
         """Return the most examples that a guesser has correct whose score is at most, or below, this one."""
         centre, unit = scale(baseline, self.standardized)
-        score = np.asarray(score, dtype=np.float64)
+        score = floats(score)
         if np.isnan(score).any():
             raise ValueError("score is nan: expected a number")
         # infinities are beyond all scores

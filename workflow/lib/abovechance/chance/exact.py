@@ -50,6 +50,13 @@ class Discrete:
         """The expected value."""
         return float(self.values @ self.weights)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 2.5 % and 97.5 % quantiles."""
+        below = np.cumsum(self.weights)
+        low, high = (self.values[int((below < q - 1e-12).sum())] for q in (0.025, 0.975))
+        return float(low), float(high)
+
     def best_of(self, times: float, sign: float = 1.0) -> Discrete:
         """Return the distribution of the largest (or with a negative sign, lowest) of independent numbers."""
         order = slice(None, None, 1 if sign > 0 else -1)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 
 METHODS = ("bh", "by", "holm")
@@ -32,7 +32,7 @@ def adjusted(tails: ArrayLike, method: str) -> Floats:
     """
     if method not in METHODS:
         raise ValueError(f"method is '{method}'; expected one of {', '.join(METHODS)}")
-    values = np.asarray(tails, dtype=np.float64)
+    values = floats(tails)
     result = np.full(values.shape, np.nan)
     known_values = ~np.isnan(values)
     if known_values.any():

@@ -111,9 +111,7 @@ class NullDistribution:
     @property
     def interval(self) -> tuple[float, float]:
         """The 2.5 % and 97.5 % quantiles of the best value by chance."""
-        below = np.cumsum(self.distribution.weights)
-        low, high = (self.distribution.values[int((below < q - 1e-12).sum())] for q in (0.025, 0.975))
-        return float(low), float(high)
+        return self.distribution.interval
 
     def sentences(self, names: Sequence[str]) -> list[str]:
         """Return the result in words.

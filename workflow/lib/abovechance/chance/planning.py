@@ -21,6 +21,7 @@ from abovechance.chance.random_baseline import (
     RandomBaseline,
     check_prompts,
 )
+from abovechance.core.errors import check_inside
 from abovechance.core.estimates import ALPHA
 from abovechance.core.searching import least_whole
 
@@ -49,7 +50,7 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
     ValueError
         If an argument is out of range, or more than ten million examples were needed.
     """
-    _check(chance=chance, margin=margin)
+    check_inside(0, 1, chance=chance, margin=margin)
     check_prompts(prompts)
     least = least_whole(
         lambda examples: (
@@ -93,7 +94,7 @@ def least_significant(baseline: RandomBaseline, prompts: int, alpha: float = ALP
 
     None where even answering all correctly is more probable.
     """
-    _check(alpha=alpha)
+    check_inside(0, 1, alpha=alpha)
     accuracy = float(least_accuracies(baseline, prompts, alpha))
     return None if np.isnan(accuracy) else accuracy
 
@@ -131,7 +132,7 @@ def power(
     if not 1 <= better <= prompts:
         raise ValueError(f"better is {better}: it must be between 1 and prompts, {prompts}")
     if alpha is not None:
-        _check(alpha=alpha)
+        check_inside(0, 1, alpha=alpha)
     least = _threshold(baseline, prompts, alpha)
     skilled = RandomBaseline.from_chance(accuracy, baseline.examples)
     return float(BestOf([skilled, baseline], [better, prompts - better]).tail(least / baseline.examples))
@@ -157,7 +158,7 @@ def examples_for_power(
     ValueError
         If the accuracy is not above the chance, or more than ten million examples were needed.
     """
-    _check(chance=chance, target_power=target_power)
+    check_inside(0, 1, chance=chance, target_power=target_power)
     if not accuracy > chance:
         raise ValueError(f"accuracy is {accuracy}: it must be above the chance, {chance}")
 
@@ -226,10 +227,3 @@ def _threshold(baseline: RandomBaseline, prompts: int, alpha: float | None) -> i
         above = is_above(np.minimum(correct / baseline.examples, 1.0), maximum)
         return int(min(correct[above].min(initial=baseline.examples + 1), baseline.examples + 1))
     return int(baseline.critical(alpha, prompts))
-
-
-def _check(**shares: float) -> None:
-    """Raise ValueError unless every share is inside (0, 1)."""
-    for name, value in shares.items():
-        if not 0 < value < 1:
-            raise ValueError(f"{name} is {value}; expected a number above 0 and below 1")

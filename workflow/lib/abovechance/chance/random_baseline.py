@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from abovechance.chance.poisson_binomial import Distribution, distribution
-from abovechance.core.arrays import Floats, Numbers
+from abovechance.core.arrays import Floats, Numbers, floats
 from abovechance.core.html import as_html
 
 # Beyond these, memory and floating point do not suffice.
@@ -55,7 +55,7 @@ class RandomBaseline:
     """
 
     def __init__(self, chances: ArrayLike) -> None:
-        values, counts = np.unique(np.asarray(chances, dtype=np.float64), return_counts=True)
+        values, counts = np.unique(floats(chances), return_counts=True)
         self._set(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
     def _set(self, counts: Mapping[float, int]) -> None:
@@ -216,10 +216,10 @@ class RandomBaseline:
             If a probability is outside [0, 1].
         """
         check_prompts(prompts)
-        probabilities = np.asarray(probability, dtype=np.float64)
+        probabilities = floats(probability)
         if not np.all((probabilities >= 0) & (probabilities <= 1)):
             raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
-        probabilities, counts = np.broadcast_arrays(probabilities, np.asarray(prompts, dtype=np.float64))
+        probabilities, counts = np.broadcast_arrays(probabilities, floats(prompts))
         with np.errstate(divide="ignore"):
             log_single = np.log(probabilities) / counts
         # at most a rounding error too early; on from there, by what `cdf` says
@@ -240,7 +240,7 @@ class RandomBaseline:
         correct are more probable. Broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        alpha, counts = np.broadcast_arrays(np.asarray(alpha, dtype=np.float64), np.asarray(prompts))
+        alpha, counts = np.broadcast_arrays(floats(alpha), np.asarray(prompts))
         if not np.all((alpha > 0) & (alpha < 1)):
             raise ValueError(f"alpha is {alpha!r}: expected a number between 0 and 1, both excluded")
         log_single = np.log1p(-alpha) / counts
@@ -310,7 +310,7 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
     ValueError
         If a number is not finite.
     """
-    values = np.asarray(correct, dtype=np.float64)
+    values = floats(correct)
     if not np.all(np.isfinite(values)):
         raise ValueError(f"expected finite numbers, got {correct!r}")
     near = np.rint(values)
@@ -319,7 +319,7 @@ def whole(correct: ArrayLike) -> NDArray[np.int64]:
 
 def check_prompts(prompts: ArrayLike) -> None:
     """Raise ValueError unless ``prompts`` is at least 1 everywhere, and not beyond what can be computed."""
-    values = np.asarray(prompts, dtype=np.float64)
+    values = floats(prompts)
     if not np.all(values >= 1):
         raise ValueError(f"prompts is {prompts!r}: at least one prompt must have been tried")
     if not np.all(values <= MOST_PROMPTS):

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.gold import Gold
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -452,9 +452,9 @@ def effective_prompts(
     that were tried, since then something else than their number makes the best one likely, such as
     unbalanced labels; and where either tail is.
     """
-    tail = np.asarray(randomization_tail, dtype=np.float64)
+    tail = floats(randomization_tail)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effective: Floats = np.log1p(-tail) / np.log1p(-np.asarray(standard_tail, dtype=np.float64))
+        effective: Floats = np.log1p(-tail) / np.log1p(-floats(standard_tail))
         possible = (effective >= 1 - 1e-9) & (effective <= np.asarray(prompts) * (1 + 1e-9))
         estimable = np.isfinite(effective) & (tail > 1.5 / (draws + 1)) & possible
     return np.where(estimable, effective, np.nan)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import pandas as pd
 import typer
@@ -35,6 +34,9 @@ from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import SETTING, Setting, by_setting
+
+if TYPE_CHECKING:
+    from abovechance.importers import Options
 
 MOST_ROWS = 10
 
@@ -95,8 +97,10 @@ def best(
     columns candidate, score and examples. RESULTS can also be a study's folder or evaluation logs: then the
     prompts of each setting are the candidates. Scores are numbers from 0 to 1.
     """
-    logs = {"--each-file": each_file, "--metric": metric, "--filter": filter_, "--epoch": epoch}
-    searches = _searches(given_paths(results), start, logs)
+    from abovechance.importers import Options
+
+    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="best")
+    searches = _searches(given_paths(results), start, options)
     if not any(isinstance(search.candidates, ReportedScores) for search in searches):
         refuse({"--correlation": correlation}, "because the answers to each example are known")
     if figure and len(searches) > 1:
@@ -123,14 +127,14 @@ def best(
         typer.echo("The candidates of each setting: --all")
 
 
-def _searches(paths: list[Path], start: str | None, logs: dict[str, Any]) -> list[Search]:
-    """Return the candidates in files; ``logs`` are the options for logs of other tools."""
+def _searches(paths: list[Path], start: str | None, options: Options) -> list[Search]:
+    """Return the candidates in files; ``options`` are for logs of other tools."""
     files = list(filter(is_candidates_file, paths))
     if not files:
-        return _of_prompts(paths, start, logs)
+        return _of_prompts(paths, start, options)
     if len(paths) > 1:
         raise InputError(f"{files[0]}: has the candidates of one search; use it by itself")
-    refuse(logs, "with the candidates of a search")
+    refuse(options.by_name, "with the candidates of a search")
     candidates = read_candidates(paths[0])
     if isinstance(candidates, Candidates):
         return [Search(None, candidates, candidates.names[0] if start is None else start)]
@@ -139,14 +143,10 @@ def _searches(paths: list[Path], start: str | None, logs: dict[str, Any]) -> lis
     return [Search(None, candidates, None)]
 
 
-def _of_prompts(paths: list[Path], start: str | None, logs: dict[str, Any]) -> list[Search]:
+def _of_prompts(paths: list[Path], start: str | None, options: Options) -> list[Search]:
     """Return the prompts of each setting in logs, tables and study folders."""
-    from abovechance.importers import Options, UnknownResults
+    from abovechance.importers import UnknownResults
 
-    metric, filter_, epoch, each_file = (
-        logs[f"--{name}"] for name in ("metric", "filter", "epoch", "each-file")
-    )
-    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="best")
     try:
         table = responses_of(paths, options)
     except UnknownResults as error:
@@ -200,11 +200,11 @@ def _judge(search: Search, correlation: float, confidence: float, draws: int) ->
 def _as_object(search: Search, result: Best) -> dict[str, Any]:
     """A result as JSON has it."""
     report: dict[str, Any] = {} if search.setting is None else dict(search.setting._asdict())
-    for name in ("chosen", "examples", "mean", "observed", "expected_by_luck", "luck_low", "luck_high", "p"):
+    for name in (
+        *("chosen", "examples", "mean", "observed", "expected_by_luck", "luck_low", "luck_high", "p"),
+        *("debiased", "low", "high", "confidence"),
+    ):
         report[name] = getattr(result, name)
-    for name in ("debiased", "low", "high", "confidence"):
-        value = getattr(result, name)
-        report[name] = value if isfinite(value) else None
     if result.assumption:
         report["assumption"] = result.assumption
     if result.start is not None and result.difference is not None:

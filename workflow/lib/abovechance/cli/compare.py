@@ -109,16 +109,14 @@ def compare(
     boards = [path for path in paths if leaderboard.is_leaderboard(path)]
     if boards and len(paths) > 1:
         raise InputError(f"{boards[0]}: is a leaderboard; compare it by itself")
-    if boards:
-        given_options: dict[str, Any] = {"--metric": metric, "--filter": filter_, "--epoch": epoch}
-        given_options |= {"--each-file": each_file, "--all": show_all, "--figure": figure}
-        given_options |= {"--seed-deviation": seed_deviation, "--power": power}
-        refuse(given_options, "with a leaderboard")
-        _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
-        return
     from abovechance.importers import Options
 
     options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command="compare")
+    if boards:
+        refused = options.by_name | {"--all": show_all, "--figure": figure, "--power": power}
+        refuse(refused | {"--seed-deviation": seed_deviation}, "with a leaderboard")
+        _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
+        return
     responses = _responses(paths, options)
     if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")

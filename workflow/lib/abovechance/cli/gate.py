@@ -219,7 +219,6 @@ def _missing(candidate: pd.DataFrame, reference: pd.DataFrame) -> str:
 
 def _as_object(result: GateResult) -> dict[str, Any]:
     report = {field.name: getattr(result, field.name) for field in fields(result)}
-    report["needed"] = None if pd.isna(result.needed) else result.needed
     return report | {"sentence": result.sentence, "tasks": as_rows(result.tasks, GATE_TASKS)}
 
 

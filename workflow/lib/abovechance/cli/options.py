@@ -11,8 +11,8 @@ import typer
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
 from abovechance.cli.output import check_writable, tell_note
+from abovechance.core.csv_table import SHARE
 from abovechance.core.errors import InputError
-from abovechance.core.reading import number
 
 
 def finite(value: float | None) -> float | None:
@@ -24,11 +24,8 @@ def finite(value: float | None) -> float | None:
 
 def share(text: str | None) -> str | None:
     """A number from 0 to 1 as it is written, since its digits count."""
-    if text is not None:
-        value = number(text)
-        if value is None or not 0 <= value <= 1:
-            hint = " (is it in per cent?)" if "%" in text or (value is not None and 1 < value <= 100) else ""
-            raise typer.BadParameter(f"'{text}' is not a number between 0 and 1{hint}.")
+    if text is not None and SHARE.read(text) is None:
+        raise typer.BadParameter(f"'{text}' is not a number between 0 and 1{SHARE.hint(text)}.")
     return text
 
 

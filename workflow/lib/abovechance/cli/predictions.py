@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,7 +156,7 @@ def _compare_with_floor(
         "metric": metric,
         "observed": result.values[result.best],
         "expected": result.floors[result.floor],
-        "expected_best": result.expected_best if isfinite(result.expected_best) else None,
+        "expected_best": result.expected_best,
         "p": result.p,
         "best": result.best,
         "floor": result.floor,

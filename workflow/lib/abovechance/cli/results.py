@@ -135,8 +135,6 @@ def check(
     if not gate:
         refuse({"--exit": exit_, "--junit": junit, "--summary": summary}, "without --gate")
     paths = given_paths(results)
-    options = {"--prompts": prompts, "--each-file": each_file, "--chance": chance, "--choices": choices}
-    options |= {"--metric": metric, "--filter": filter_, "--epoch": epoch}
     from abovechance.importers import Options
 
     reading = Options(
@@ -147,6 +145,7 @@ def check(
         each_file=each_file,
         prompts=prompts,
     )
+    options = reading.by_name | {"--prompts": prompts, "--chance": chance, "--choices": choices}
     judged = _verdicts(paths, options, reading)
     if as_json:
         show(judged.table, as_json, columns=COLUMNS)

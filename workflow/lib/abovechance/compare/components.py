@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 
@@ -52,7 +52,7 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     InputError
         If a factor has fewer than two levels, a name is missing, or a score is.
     """
-    values = np.asarray(scores, dtype=float)
+    values = floats(scores)
     if values.ndim != len(factors):
         raise InputError(f"expected {len(factors)} dimensions of scores, one per factor, got {values.ndim}")
     if not np.isfinite(values).all():

@@ -25,8 +25,9 @@ from abovechance.compare.responses import Responses
 from abovechance.compare.samples import Sample
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, Spread
+from abovechance.core.searching import least_whole
 from abovechance.core.words import percent
 
 FEWEST_FREEDOM = 0.5  # degrees of freedom of an interval
@@ -277,8 +278,7 @@ def _check(responses: Sequence[Responses], margin: float, alpha: float) -> None:
     """Raise InputError if an argument of ``gate`` is not valid."""
     if not 0 <= margin <= 1:
         raise InputError(f"margin is {margin}; expected a number from 0 to 1")
-    if not 0 < alpha < 0.5:
-        raise InputError(f"alpha is {alpha}; expected a number above 0 and below 0.5")
+    check_inside(0, 0.5, alpha=alpha)
     if not responses:
         raise InputError("candidate and reference have no task in common")
     for task in responses:
@@ -346,10 +346,6 @@ def _needed(difference: Difference, margin: float, alpha: float, examples: int) 
         # both "not worse" and "worse" are decisions; they overlap only if the probability is 1
         return ndtr((more.low(alpha) + margin) / error) + ndtr(-more.high(alpha) / error) >= POWER
 
-    if not decides(MOST_FACTOR):
-        return nan
-    low, high = 1.0, MOST_FACTOR
-    while high / low > 1.001:
-        middle = sqrt(low * high)
-        low, high = (low, middle) if decides(middle) else (middle, high)
-    return max(float(examples + 1), examples * high)
+    limit = int(MOST_FACTOR * examples)
+    least = least_whole(lambda number: decides(number / examples), limit, after=examples)
+    return float(least) if least <= limit else nan

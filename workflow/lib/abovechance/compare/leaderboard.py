@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy import stats
 from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct
 from abovechance.compare.samples import DRAWS, Difference, Sample, of_pairs
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread
@@ -107,7 +108,7 @@ def unpaired(
         (models, 2) the lowest and the highest number of correct answers that round to each accuracy; the
         nearest number without it.
     """
-    values, count = np.asarray(accuracies, dtype=float), np.asarray(examples, dtype=float)
+    values, count = floats(accuracies), floats(examples)
     count = np.broadcast_to(count, values.shape)
     if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():
         raise InputError("expected accuracies in [0, 1], and at least 1 example for each")
@@ -116,8 +117,7 @@ def unpaired(
     # that all of a few were right does not say that all are
     correct = np.random.default_rng([seed, 2]).integers(limits[:, 0], limits[:, 1] + 1, (draws, len(values)))
     sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1)
-    center = (nearest + 1) / (count + 2)
-    variance = center * (1 - center) / (count + 2)
+    center, variance = _center(nearest, count)
     ends = [_ends(int(low), int(high), int(size)) for (low, high), size in zip(limits, count, strict=True)]
 
     def compared(first: int, two: int) -> Difference:
@@ -157,7 +157,7 @@ def _tail(correct: tuple[float, float], sizes: tuple[float, float]) -> float:
     return max(p, float(2 * stats.norm.sf(difference / sqrt(if_equal))))
 
 
-def _center(correct: float, size: float) -> tuple[float, float]:
+def _center(correct: Any, size: Any) -> tuple[Any, Any]:
     """Return a score with one more correct and one more wrong answer, and its variance."""
     center = (correct + 1) / (size + 2)
     return center, center * (1 - center) / (size + 2)
@@ -178,8 +178,7 @@ def _largest_of_counts(center: Floats, count: Floats, draws: int, seed: int) -> 
     """(draws,) see ``Sample.largest``: numbers of correct answers are drawn, errors computed from them."""
     generator = np.random.default_rng([seed, 1])
     correct = generator.binomial(count.astype(np.int64), center, (draws, len(center)))
-    drawn_center = (correct + 1) / (count + 2)
-    variance = drawn_center * (1 - drawn_center) / (count + 2)
+    drawn_center, variance = _center(correct, count)
     deviations = drawn_center - (count * center + 1) / (count + 2)
     result = np.zeros(draws)
     for first, two in combinations(range(len(center)), 2):

@@ -12,9 +12,9 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
-from abovechance.core.arrays import Bools, Floats
+from abovechance.core.arrays import Bools, Floats, floats
 from abovechance.core.columns import Column
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums, times_drawn
 
@@ -60,6 +60,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         for all pairs. Their half-width is the quantile of the largest deviation over pairs, in standard
         errors.
     """
+    check_inside(0, 1, confidence=confidence)
     if len(names) < 2 or len({*names}) < len(sample.scores):
         raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
     order = [int(place) for place in np.argsort(-sample.scores, kind="stable")]
@@ -209,7 +210,7 @@ def flips(
         (models, models) in which share of draws the first one's score is below the second's; equal ones count
         half.
     """
-    arrays = [np.asarray(model_scores, dtype=float) for model_scores in scores]
+    arrays = [floats(model_scores) for model_scores in scores]
     if len({model_scores.shape[1:] for model_scores in arrays}) != 1 or arrays[0].ndim != 3:
         raise InputError(
             "models have different prompts or examples; expected arrays (seeds, same prompts, same examples)"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abovechance.compare.two_models import exchanged, largest
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     CONFIDENCE,
@@ -127,7 +127,7 @@ class PromptPair:
         cls, first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None
     ) -> PromptPair:
         """Parameters and errors are those of ``over_prompts``."""
-        first_scores, second_scores = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+        first_scores, second_scores = floats(first), floats(second)
         if first_scores.ndim != 2 or first_scores.shape != second_scores.shape:
             raise InputError(
                 f"scores have the shapes {first_scores.shape} and {second_scores.shape}; "

@@ -14,7 +14,7 @@ from scipy import stats
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn
@@ -211,7 +211,7 @@ def paired(
     InputError
         If a score is missing.
     """
-    values = np.asarray(scores, dtype=float)
+    values = floats(scores)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
     sums, sizes = cluster_sums(values, clusters)
@@ -265,7 +265,7 @@ def prompted(
     draw_prompts
         False for these prompts only.
     """
-    values = np.asarray(scores, dtype=float)
+    values = floats(scores)
     prompts = values.shape[1]
     evaluated = np.isfinite(values)
     sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
@@ -328,7 +328,7 @@ def trained(
     InputError
         If a score is missing, or models have other examples.
     """
-    arrays = [np.atleast_2d(np.asarray(scores, dtype=float)) for scores in seeds]
+    arrays = [np.atleast_2d(floats(scores)) for scores in seeds]
     if len({scores.shape[-1] for scores in arrays}) != 1:
         raise InputError("models have different numbers of examples; expected the same examples")
     alone = paired([scores.mean(axis=0) for scores in arrays], clusters, draws, seed, examples)

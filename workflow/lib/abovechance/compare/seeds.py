@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
 from abovechance.compare.two_models import largest
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     ALPHA,
@@ -73,7 +73,7 @@ def over_seeds(
     InputError
         If they do not have the same examples, or a score is missing.
     """
-    score_sets = [np.atleast_2d(np.asarray(seed_scores, dtype=float)) for seed_scores in (first, second)]
+    score_sets = [np.atleast_2d(floats(seed_scores)) for seed_scores in (first, second)]
     if (
         any(seed_scores.ndim != 2 or not seed_scores.size for seed_scores in score_sets)
         or score_sets[0].shape[1] != score_sets[1].shape[1]

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, signal, stats
 
-from abovechance.core.arrays import Floats
-from abovechance.core.errors import InputError
+from abovechance.core.arrays import Floats, floats
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
     RESAMPLES,
@@ -109,10 +109,7 @@ def compare(
     InputError
         If the models have different numbers of scores or fewer than two, or if a score is not a number.
     """
-    if not (0 < confidence < 1 and 0 < power < 1):
-        raise InputError(
-            f"confidence and power are {confidence:g} and {power:g}; expected numbers between 0 and 1"
-        )
+    check_inside(0, 1, confidence=confidence, power=power)
     if power <= 1 - confidence:
         raise InputError(f"power is {power:g}; expected more than the significance level, {1 - confidence:g}")
     first_scores, second_scores = checked(first, second)
@@ -346,7 +343,7 @@ def _least_examples(power_of: Callable[[int], float], power: float) -> float:
 
 def checked(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     """Both as arrays; InputError unless they are scores of the same examples."""
-    first_scores, second_scores = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    first_scores, second_scores = floats(first), floats(second)
     if first_scores.shape != second_scores.shape or first_scores.ndim != 1:
         raise InputError(
             f"scores of the shapes {first_scores.shape} and {second_scores.shape}; "
@@ -374,7 +371,7 @@ def exchanged(sums: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> flo
     sums
         (clusters,) sums of differences.
     """
-    numeric = np.asarray(sums, dtype=float)
+    numeric = floats(sums)
     if numeric.ndim != 1 or not np.isfinite(numeric).all():
         raise InputError("expected one finite difference per cluster, in one dimension")
     largest = np.abs(numeric).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""Types of arrays."""
+"""Types of arrays, and numbers from any kind of array."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Numbers = Sequence[float] | NDArray[Any]
+
+
+def floats(values: ArrayLike) -> Floats:
+    """Return numbers as an array of floats, nan where one is masked or missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
+    of_pandas: Any = values
+    if hasattr(of_pandas, "isna"):  # it has several kinds of missing values
+        numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
+        return numbers
+    return np.asarray(values, dtype=np.float64)

@@ -3,10 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from numbers import Real
 
 
 class InputError(ValueError):
     """Something a user wrote is wrong: the message names it and says what would be right."""
+
+
+def check_inside(low: float, high: float, **values: float) -> None:
+    """Raise InputError unless every value is above ``low`` and below ``high``."""
+    for name, value in values.items():
+        if not (isinstance(value, Real) and low < value < high):
+            raise InputError(f"{name} is {value}; expected a number above {low:g} and below {high:g}")
 
 
 def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:

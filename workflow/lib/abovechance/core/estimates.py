@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.errors import InputError
+from abovechance.core.arrays import floats
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.resampling import BATCH, cluster_sums, numbered
 from abovechance.core.words import percent
 
@@ -73,6 +74,7 @@ def student(value: float, standard_error: float, freedom: float, confidence: flo
     Both are missing if the standard error is 0 or unknown, or there are no degrees of freedom: then nothing
     says how the estimate varies.
     """
+    check_inside(0, 1, confidence=confidence)
     interval = Estimate(value, standard_error, freedom=freedom, confidence=confidence)
     if not (standard_error > 0 and isfinite(standard_error) and freedom > 0):
         return interval
@@ -154,6 +156,7 @@ class Spread:
 
     def estimate(self, value: float, confidence: float = CONFIDENCE) -> Estimate:
         """Return the estimate with its interval and p-value; both are missing if nothing varies."""
+        check_inside(0, 1, confidence=confidence)
         interval = Estimate(value, self.standard_error, freedom=self.freedom, confidence=confidence)
         if not (interval.standard_error > 0 and isfinite(interval.standard_error)):
             return interval
@@ -169,7 +172,7 @@ def variance_of_sum(parts: ArrayLike) -> float:
     parts
         (clusters,) of which the mean is 0.
     """
-    values = np.asarray(parts, dtype=float)
+    values = floats(parts)
     return len(values) / max(len(values) - 1, 1) * float((values**2).sum())
 
 
@@ -199,10 +202,10 @@ def clustered_variance(
     tuple
         Both 0 of a single cluster.
     """
-    size = np.asarray(sizes, dtype=float)
-    share = size / size.sum() if weights is None else np.asarray(weights, dtype=float)
+    size = floats(sizes)
+    share = size / size.sum() if weights is None else floats(weights)
     counted = share > 0
-    size, share, moved = size[counted], share[counted], np.asarray(parts, dtype=float)[counted]
+    size, share, moved = size[counted], share[counted], floats(parts)[counted]
     if len(share) < 2:
         return 0.0, 0.0
     # the inverse of how much of a cluster's variance is left in its residual, if examples are independent
@@ -228,7 +231,7 @@ def intraclass(values: ArrayLike, groups: ArrayLike) -> float:
     groups
         (examples,) which cluster each is in, from 0.
     """
-    numeric, numbers = np.asarray(values, dtype=float), np.asarray(groups, dtype=np.int64)
+    numeric, numbers = floats(values), np.asarray(groups, dtype=np.int64)
     residuals = numeric - numeric.mean()
     sums, sizes = np.bincount(numbers, residuals), np.bincount(numbers)
     pairs, squares = float((sizes * (sizes - 1)).sum()), float((residuals**2).sum())
@@ -287,7 +290,7 @@ def clustered_mean(
     InputError
         If values have several dimensions, or there is not one cluster for each.
     """
-    numeric = np.asarray(values, dtype=float)
+    numeric = floats(values)
     if numeric.ndim != 1:
         raise InputError(f"values have {numeric.ndim} dimensions; expected one, of examples")
     if not numeric.size:
@@ -349,8 +352,7 @@ def bootstrap_interval(
     InputError
         If the confidence level is outside (0, 1).
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
+    check_inside(0, 1, confidence=confidence)
     sums, sizes = cluster_sums(values, clusters)
     if len(sums) < 2:
         return np.nan, np.nan

@@ -219,7 +219,7 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text(path), str(path))
 
 
-def parse_json(text: str | bytes, place: str) -> Any:
+def parse_json(text: str | bytes, place: str, remedy: str = "was it cut off?") -> Any:
     """Return a JSON text; InputError where it is none, or has too many values to hold."""
     check_values(text, place)
     try:
@@ -227,7 +227,8 @@ def parse_json(text: str | bytes, place: str) -> Any:
     except _Twice as error:
         raise InputError(f"{place}: the key '{error}' stands twice") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: is not JSON ({error}); was it cut off?") from None
+        first = str(error).partition(";")[0]
+        raise InputError(f"{place}: is not JSON ({first}); {remedy}") from None
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
@@ -241,16 +242,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     for row, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             place = f"{path}, row {row}"
-            check_values(line, place)
-            try:
-                yield row, json.loads(line, object_pairs_hook=_unique)
-            except _Twice as error:
-                raise InputError(f"{place}: the key '{error}' stands twice") from None
-            except (ValueError, RecursionError) as error:
-                first = str(error).partition(";")[0]
-                raise InputError(
-                    f"{place}: is not JSON ({first}); expected one whole object on each line"
-                ) from None
+            yield row, parse_json(line, place, "expected one whole object on each line")
 
 
 def read_parquet(path: Path) -> pa.Table:

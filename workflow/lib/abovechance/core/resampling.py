@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
 
 BATCH = 2**22  # numbers that are resampled at once
@@ -56,7 +56,7 @@ def cluster_sums(values: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats,
     values
         (..., examples) numbers.
     """
-    numeric: Floats = np.asarray(values, dtype=np.float64)
+    numeric: Floats = floats(values)
     groups, count = numbered(numeric.shape[-1], clusters)
     sizes: Floats = np.bincount(groups, minlength=count).astype(np.float64)
     if count == numeric.shape[-1]:

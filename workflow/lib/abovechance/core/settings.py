@@ -6,7 +6,7 @@ names and seeds follow from the fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from abovechance.core.provenance import digest
@@ -61,3 +61,9 @@ def by_setting(table: pd.DataFrame) -> Iterator[tuple[Setting, pd.DataFrame]]:
     for key, rows in table.groupby(SETTING, observed=True, sort=False):
         setting = Setting._make(key)
         yield setting._replace(shots=int(setting.shots)), rows  # JSON has no whole numbers of numpy
+
+
+def with_most_shots(table: pd.DataFrame, keys: Sequence[str] = ("task",)) -> pd.DataFrame:
+    """Return the rows with the largest number of shots of each task, or of each group by ``keys``."""
+    most_shots = table.groupby([*keys], observed=True)["shots"].transform("max")
+    return table[table["shots"] == most_shots]

@@ -58,6 +58,12 @@ class Options:
     prompts: int | None = None
     command: str = "check"
 
+    @property
+    def by_name(self) -> dict[str, object]:
+        """{command-line option: its value}."""
+        names = ("metric", "filter", "epoch", "each_file")
+        return {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True)
 class Reported:

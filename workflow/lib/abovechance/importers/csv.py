@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from abovechance.core.csv_table import FLAG, CsvTable, Field, whole_number
+from abovechance.core.csv_table import FLAG, SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
-from abovechance.core.reading import heading, number
+from abovechance.core.reading import heading
 from abovechance.importers.contract import Options, Run
 from abovechance.results.predictions import UNKNOWN
 
@@ -92,15 +92,7 @@ def _chance(table: CsvTable) -> pd.Series | float:
     if {"chance", "choices"} <= {*table.texts}:
         raise InputError(f"{table.path}: has the columns chance and choices; expected one of them")
     if "chance" in table.texts:
-        return pd.Series(table.values("chance", PROBABILITY), index=table.texts.index)
+        return pd.Series(table.values("chance", SHARE), index=table.texts.index)
     if "choices" in table.texts:
         return 1 / pd.Series(table.values("choices", whole_number(1)), index=table.texts.index)
     return float("nan")
-
-
-def _probability(text: str) -> float | None:
-    value = number(text)
-    return value if value is not None and 0 <= value <= 1 else None
-
-
-PROBABILITY = Field(_probability, "a number from 0 to 1")

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from abovechance.core.arrays import Floats, Ints
-from abovechance.core.errors import InputError
+from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA
 from abovechance.items.outlook import Ability, NoModel, Outlook, thin
 from abovechance.items.questions import Question
@@ -254,8 +254,7 @@ def begin(
     """
     if way not in WAYS:
         raise InputError(f"the way '{way}'; expected one of {', '.join(WAYS)}")
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha:g}; expected a number between 0 and 1")
+    check_inside(0, 1, alpha=alpha)
     whole = isinstance(examples, int | np.integer) and examples >= 1
     if not whole or question.examples not in (None, examples):
         raise InputError(f"{examples} examples; expected {question.examples or 'one or more'}")
@@ -300,7 +299,7 @@ def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:
     InputError
         If they are of other models or examples than the evaluation.
     """
-    response_rows: Sequence[Floats] = [np.asarray(response_row, dtype=float) for response_row in responses]
+    response_rows: Sequence[Floats] = [floats(response_row) for response_row in responses]
     models, examples = evaluation.question.models, evaluation.examples
     if [response_row.shape for response_row in response_rows] != [(examples,)] * models:
         raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means
@@ -40,7 +40,7 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
         If it is no matrix, has an infinite score, or a row without any score, or, where ``every_item`` is
         needed, an item.
     """
-    numeric = _numbers(matrix)
+    numeric = floats(matrix)
     if numeric.ndim != 2 or not numeric.size:
         raise InputError(f"responses of the shape {numeric.shape}; expected rows and items")
     if np.isinf(numeric).any():
@@ -50,15 +50,6 @@ def checked(matrix: ArrayLike, every_item: bool = True) -> Floats:
         if not (has := mask.any(axis=axis)).all():
             raise InputError(f"{noun} {int(np.argmin(has))} has no response; expected one at least")
     return numeric
-
-
-def _numbers(matrix: ArrayLike) -> Floats:
-    """Return numbers, nan where masked or missing."""
-    if isinstance(matrix, pd.DataFrame):
-        return matrix.to_numpy(dtype=float, na_value=np.nan)
-    if isinstance(matrix, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(matrix), np.nan, np.ma.getdata(matrix).astype(float))
-    return np.asarray(matrix, dtype=float)
 
 
 def row_scores(matrix: ArrayLike) -> Floats:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.items.anchors import Anchors
 from abovechance.items.classical import checked
@@ -23,7 +23,7 @@ def weighted(anchors: Anchors, responses: ArrayLike) -> Floats:
     responses
         (rows, items) of which only the anchors are read.
     """
-    anchor_responses = np.asarray(responses, dtype=float)[:, anchors.places]
+    anchor_responses = floats(responses)[:, anchors.places]
     mask = np.isfinite(anchor_responses)
     weights = np.where(mask, anchors.weights, 0.0)
     with np.errstate(invalid="ignore"):
@@ -45,7 +45,7 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, evaluated: Array
     evaluated
         (rows, items) which items the mean is of; all of them where not given.
     """
-    numeric = np.asarray(responses, dtype=float)
+    numeric = floats(responses)
     items.check_width(numeric)
     anchor_responses = numeric[:, anchors.places]
     has_answers = np.isfinite(anchor_responses).any(axis=1)
@@ -53,7 +53,7 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, evaluated: Array
     answered = anchor_responses[has_answers]
     expected = items.probability(most_likely(items.only(anchors.places), answered))
     expected[:, anchors.places] = np.where(np.isfinite(answered), answered, expected[:, anchors.places])
-    weights = np.ones(numeric.shape) if evaluated is None else np.asarray(evaluated, dtype=float)
+    weights = np.ones(numeric.shape) if evaluated is None else floats(evaluated)
     with np.errstate(invalid="ignore"):
         estimates[has_answers] = (expected * weights[has_answers]).sum(axis=1) / weights[has_answers].sum(
             axis=1
@@ -63,7 +63,7 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, evaluated: Array
 
 def gp_irt(weighted: ArrayLike, p_irt: ArrayLike, share: float) -> Floats:
     """(rows,) both estimates together, ``share`` of the weighted one ("IRT++")."""
-    return share * np.asarray(weighted, dtype=float) + (1 - share) * np.asarray(p_irt, dtype=float)
+    return share * floats(weighted) + (1 - share) * floats(p_irt)
 
 
 def share_of_weighted(bias: float, variance: float, size: int) -> float:

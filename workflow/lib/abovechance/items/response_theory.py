@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize
 from scipy.special import expit, log_expit, logsumexp
 
-from abovechance.core.arrays import Bools, Floats
+from abovechance.core.arrays import Bools, Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked
 
@@ -96,7 +96,7 @@ class Items:
 
     def logits(self, ability: ArrayLike) -> Floats:
         """(rows, items) the logits of these probabilities."""
-        theta = np.asarray(ability, dtype=float).reshape(-1, self.dimensions)
+        theta = floats(ability).reshape(-1, self.dimensions)
         return theta @ self.discrimination.T - self.difficulty
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items import anchors, estimates
@@ -64,7 +64,7 @@ def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
     InputError
         If there are not as many estimates as scores.
     """
-    full_scores, estimates = np.asarray(full, dtype=float), np.asarray(estimated, dtype=float)
+    full_scores, estimates = floats(full), floats(estimated)
     if full_scores.ndim != 1 or full_scores.shape != estimates.shape:
         raise InputError(
             f"scores {full_scores.shape} and estimates {estimates.shape}; expected one for each row"

@@ -20,7 +20,7 @@ import pandas as pd
 from abovechance.best.selection import sign_flips
 from abovechance.chance.multiplicity import adjusted
 from abovechance.chance.verdicts import Verdict, ranked
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -140,7 +140,7 @@ def _situation(
 
 def _checked(scores: Floats, guesser: Guesser, matrix: ResponseMatrix) -> Floats:
     """Return a guesser's probabilities as numbers; InputError if they cannot be."""
-    values = np.asarray(scores, dtype=np.float64)
+    values = floats(scores)
     if values.shape not in (matrix.correct.shape[1:], matrix.correct.shape):
         raise InputError(
             f"guesser '{guesser.name}': returned the shape {values.shape}; expected one number for each "

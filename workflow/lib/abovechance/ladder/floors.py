@@ -19,7 +19,7 @@ from abovechance.best.selection import DRAWS, enumerated, sign_flips
 from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete
 from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
@@ -243,7 +243,7 @@ def _expected_best(attempts: Attempts, sizes: Sequence[int], k: int, tries: int,
     sums = np.zeros(SIMULATED)
     drawn_variance = variance = 0.0
     for scores, size in zip(attempts, sizes, strict=True):
-        values = np.asarray(scores, dtype=np.float64)
+        values = floats(scores)
         resampled = values[generator.integers(len(values), size=(SIMULATED, size))]
         of_example = np.sort(resampled, axis=1) @ _weights(size, k)
         sums += of_example

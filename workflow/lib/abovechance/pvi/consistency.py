@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Estimate, student
 from abovechance.core.html import as_html
@@ -73,7 +73,7 @@ def correlation(
     InputError
         If there are not as many of both, or an example has no cluster.
     """
-    first_values, second_values = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    first_values, second_values = floats(first), floats(second)
     if first_values.shape != second_values.shape:
         raise InputError(
             f"{first_values.size} values and {second_values.size}; expected values of the same examples"
@@ -142,7 +142,7 @@ class Summary(NamedTuple):
 
 def summary(r: ArrayLike) -> Summary:
     """Many r in a line; see ``Summary``."""
-    numeric = np.asarray(r, dtype=float)
+    numeric = floats(r)
     numeric = numeric[np.isfinite(numeric)]
     if not numeric.size:
         return Summary(0, np.nan, np.nan, 0, 0, np.nan, np.nan)

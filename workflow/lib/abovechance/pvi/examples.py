@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.columns import Column
-from abovechance.core.settings import SETTING, by_setting
+from abovechance.core.settings import SETTING, by_setting, with_most_shots
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.consistency import correlation
@@ -117,22 +117,24 @@ def summarize_examples(pvi: pd.DataFrame) -> pd.DataFrame:
         margin=pvi["rival_pvi"] - pvi["pvi"],
     )
     examples["against_share"] = (examples["margin"] > 0).where(examples["margin"].notna()).astype(float)
-    summary = examples.groupby("example", sort=False).agg(
-        label=("label", "first"),
-        prompts=("prompt", "size"),
-        correct=("correct", "mean"),
-        against_share=("against_share", "mean"),
-        rival=("rival", _most_common),
-    )
-    for name in ("pvi", "margin"):
-        summary[name] = _adjusted(examples, "prompt", name)
+    summary = _by_example(examples, "prompt", "prompts")
     return summary.reset_index()[[name for name in PVI_EXAMPLES.columns if name not in SETTING]]
 
 
-def _adjusted(table: pd.DataFrame, row: str, name: str) -> pd.Series[float]:
-    """Return, for each example, the mean of a column over prompts or settings, adjusted for missing ones."""
-    wide = table.pivot_table(index=row, columns="example", values=name, sort=False, dropna=False)
-    return pd.Series(adjusted_means(wide.to_numpy(dtype=float)), wide.columns)
+def _by_example(table: pd.DataFrame, row: str, number: str) -> pd.DataFrame:
+    """Return one row per example: means over prompts or settings (``row``) and their ``number``.
+
+    The means of ``pvi`` and ``margin`` are adjusted for missing ones (``adjusted_means``).
+    """
+    grouped = table.groupby("example", sort=False)
+    summary = grouped[["correct", "against_share"]].mean()
+    summary["label"] = grouped["label"].first()
+    summary["rival"] = grouped["rival"].agg(_most_common)
+    summary[number] = grouped[row].nunique()
+    for name in ("pvi", "margin"):
+        wide = table.pivot_table(index=row, columns="example", values=name, sort=False, dropna=False)
+        summary[name] = pd.Series(adjusted_means(wide.to_numpy(dtype=float)), wide.columns)
+    return summary
 
 
 def _most_common(values: pd.Series) -> str | None:
@@ -207,32 +209,14 @@ def _over_settings(examples: pd.DataFrame) -> pd.DataFrame:
     for task, rows in examples.groupby("task", sort=False, observed=True):
         settings = rows["model"].astype(str) + "/" + rows["shots"].astype(str)
         rows = rows.assign(setting=settings)
-        summary = rows.groupby("example", sort=False).agg(
-            label=("label", "first"),
-            correct=("correct", "mean"),
-            against_share=("against_share", "mean"),
-            rival=("rival", _most_common),
-            settings=("setting", "nunique"),
-        )
-        for name in ("pvi", "margin"):
-            summary[name] = _adjusted(rows, "setting", name)
+        summary = _by_example(rows, "setting", "settings")
         # labels that are an example's own say nothing of others
         shared = len(summary) >= FEW * summary["label"].nunique()
         parts.append(
             summary.reset_index().assign(task=task, kind=summary["label"].to_numpy() if shared else "")
         )
-    columns = [
-        "task",
-        "example",
-        "label",
-        "kind",
-        "pvi",
-        "correct",
-        "margin",
-        "against_share",
-        "rival",
-        "settings",
-    ]
+    columns = ["task", "example", "label", "kind", "pvi", "correct", "margin"]
+    columns += ["against_share", "rival", "settings"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
@@ -242,9 +226,7 @@ def of_models(examples: pd.DataFrame) -> pd.DataFrame:
 
     Those of the most shots, where all models have them.
     """
-    most_shots = examples.groupby("task", observed=True)["shots"].transform("max")
-    rows = examples[examples["shots"] == most_shots]
-    return rows.pivot_table(
+    return with_most_shots(examples).pivot_table(
         index=["task", "example"], columns="model", values="pvi", sort=False, observed=True
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from abovechance.core.arrays import floats
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
 
@@ -46,7 +47,7 @@ def one_way(groups: Sequence[ArrayLike]) -> Anova:
     few, a difference that matters is seldom found: that none is found says little. ``repeated_measures``
     takes every example.
     """
-    numeric = [np.asarray(group, dtype=float) for group in groups]
+    numeric = [floats(group) for group in groups]
     numeric = [group[np.isfinite(group)] for group in numeric]
     between, within = len(numeric) - 1, sum(map(len, numeric)) - len(numeric)
     if between < 1 or within < 1 or not all(map(len, numeric)):
@@ -98,7 +99,7 @@ def repeated_measures(values: ArrayLike) -> Repeated:
     InputError
         If values are not of two dimensions.
     """
-    numeric = np.asarray(values, dtype=float)
+    numeric = floats(values)
     if numeric.ndim != 2:
         raise InputError(f"values have {numeric.ndim} dimensions; expected sets and examples")
     numeric = numeric[:, np.isfinite(numeric).all(axis=0)]

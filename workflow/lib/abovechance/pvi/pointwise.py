@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
 from abovechance.core.resampling import numbered
@@ -34,7 +34,7 @@ def bits(logprobs: ArrayLike) -> Floats:
     InputError
         If one is no log-likelihood: not a number, or above 0.
     """
-    numeric = np.asarray(logprobs, dtype=float)
+    numeric = floats(logprobs)
     strange = np.isnan(numeric) | (numeric > ROUNDING)
     if strange.any():
         place = int(np.flatnonzero(strange)[0])
@@ -85,7 +85,7 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
     InputError
         If all choices of an example are impossible.
     """
-    numeric, first = np.asarray(logprobs, dtype=float), np.asarray(starts, dtype=np.int64)
+    numeric, first = floats(logprobs), np.asarray(starts, dtype=np.int64)
     if (never := np.isneginf(total := any_of(numeric, first))).any():
         raise InputError(f"all choices of example {int(never.argmax())} of {len(first)} are impossible")
     return numeric - np.repeat(total, np.diff(first, append=len(numeric)))
@@ -134,7 +134,7 @@ def by_group(
     InputError
         If there is not one group, or one cluster, for each value.
     """
-    numeric = np.asarray(values, dtype=float)
+    numeric = floats(values)
     cluster_codes, _ = numbered(len(numeric), clusters)
     if len(groups) != len(numeric):
         raise InputError(f"{len(groups)} groups for {len(numeric)} values; expected one for each")

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats
+from abovechance.core.arrays import Bools, Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
 
@@ -95,7 +95,7 @@ def _in_lowest(values: Floats, share: float) -> Floats:
 
 def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
-    numeric, judged = np.asarray(values, dtype=float), np.asarray(correct)
+    numeric, judged = floats(values), np.asarray(correct)
     if numeric.shape != judged.shape:
         raise InputError(f"{numeric.size} values for {judged.size} predictions; expected one for each")
     flags = pd.Series(judged).isin([1]).to_numpy()

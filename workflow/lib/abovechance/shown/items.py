@@ -20,12 +20,10 @@ from abovechance.shown import style
 from abovechance.shown.panels import (
     empty_figure,
     in_order,
-    label_first_column,
     legend_below,
-    panel_grid,
-    panel_title,
     percent_axis,
     plain,
+    task_panels,
 )
 
 PANELS = 24  # tasks at most in one figure
@@ -58,10 +56,8 @@ def scatter(numbers: pd.DataFrame) -> Figure:
     style.apply()
     if numbers.empty:
         return empty_figure("all items are constant")
-    tasks = in_order(numbers["task"])
-    figure, panels = panel_grid(len(tasks), height=1.9)
-    for axes, task in zip(panels, tasks, strict=True):
-        rows = numbers[numbers["task"] == task]
+    figure, panels = task_panels(numbers, 1.9, "discrimination")
+    for axes, rows in panels:
         axes.axhline(0, color=style.FAINT, linewidth=0.6)
         answers = grouped(rows["answer"]) if rows["answer"].notna().all() else None
         if answers is not None and 1 < answers.nunique() <= ANSWERS:
@@ -82,10 +78,8 @@ def scatter(numbers: pd.DataFrame) -> Figure:
             axes.scatter(
                 rows["difficulty"], rows["corrected"], s=6, color=style.COLOURS[0], linewidth=0, alpha=0.6
             )
-        axes.set_title(panel_title(task))
         axes.set_xlim(-0.03, 1.03)
         axes.set_xlabel("difficulty (mean score)")
-    label_first_column(panels, "discrimination")
     return figure
 
 
@@ -94,10 +88,8 @@ def halves(numbers: pd.DataFrame) -> Figure:
     style.apply()
     if numbers.empty:
         return empty_figure("all items are constant")
-    tasks = in_order(numbers["task"])
-    figure, panels = panel_grid(len(tasks), height=1.9)
-    for axes, task in zip(panels, tasks, strict=True):
-        rows = numbers[numbers["task"] == task]
+    figure, panels = task_panels(numbers, 1.9, "discrimination in other rows")
+    for axes, rows in panels:
         values = rows[["half", "other_half", "rest", "best"]].to_numpy(dtype=float)
         ends = _ends(values)
         axes.plot(ends, ends, color=style.FAINT, linewidth=0.6)
@@ -108,9 +100,6 @@ def halves(numbers: pd.DataFrame) -> Figure:
         axes.set_xlim(ends)
         axes.set_ylim(ends)
         axes.set_box_aspect(1)
-        axes.set_title(panel_title(task))
-    label_first_column(panels, "discrimination in other rows")
-    for axes in panels:
         axes.set_xlabel("discrimination in some rows")
     look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4}
     marks = [
@@ -161,12 +150,12 @@ def pruning(numbers: pd.DataFrame, measure: str) -> Figure:
     numbers = numbers[numbers[measure].notna()]
     if numbers.empty:
         return empty_figure("it is the same of all rows, or not known")
-    tasks, splits = in_order(numbers["task"]), in_order(numbers["split"])
+    splits = in_order(numbers["split"])
     colour = style.colours(splits)
-    figure, panels = panel_grid(len(tasks), height=1.7)
-    for axes, task in zip(panels, tasks, strict=True):
+    figure, panels = task_panels(numbers, 1.7, PRUNED[measure])
+    for axes, of_task in panels:
         for split in splits:
-            rows = numbers[(numbers["task"] == task) & (numbers["split"] == split)]
+            rows = of_task[of_task["split"] == split]
             axes.fill_between(
                 rows["share"],
                 rows[f"random_{measure}_low"],
@@ -176,12 +165,10 @@ def pruning(numbers: pd.DataFrame, measure: str) -> Figure:
                 linewidth=0,
             )
             axes.plot(rows["share"], rows[measure], color=colour[split])
-        axes.set_title(panel_title(task))
         percent_axis(axes.xaxis, ticks=4)
         axes.set_xlabel("items removed")
         if measure != "error":
             axes.axhline(0, color=style.FAINT, linewidth=0.6)
-    label_first_column(panels, PRUNED[measure])
     marks = [Line2D([], [], color=colour[split], label=f"held out: {split}") for split in splits]
     legend_below(figure, [*marks, Patch(color=style.FAINT, alpha=0.3, label="same number at random, 95 %")])
     return figure

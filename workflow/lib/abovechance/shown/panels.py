@@ -71,6 +71,20 @@ def panel_grid(count: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, list(grid.flat[:count])
 
 
+def task_panels(
+    numbers: pd.DataFrame, height: float, label: str
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """Return a figure with a titled panel for each task, and each panel with its task's rows."""
+    tasks = in_order(numbers["task"])
+    figure, panels = panel_grid(len(tasks), height)
+    for axes, task in zip(panels, tasks, strict=True):
+        axes.set_title(panel_title(task))
+    label_first_column(panels, label)
+    return figure, [
+        (axes, numbers[numbers["task"] == task]) for axes, task in zip(panels, tasks, strict=True)
+    ]
+
+
 def label_first_column(panels: Sequence[Axes], label: str) -> None:
     for axes in panels:
         place = axes.get_subplotspec()

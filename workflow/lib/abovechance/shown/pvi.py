@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from abovechance.core.settings import SETTING
+from abovechance.core.settings import SETTING, with_most_shots
 from abovechance.pvi.pointwise import v_information
 from abovechance.pvi.runs import ENDS
 from abovechance.shown import style
@@ -23,6 +23,7 @@ from abovechance.shown.panels import (
     panel_grid,
     panel_title,
     percent_axis,
+    task_panels,
 )
 
 # from hard to easy
@@ -31,8 +32,7 @@ ALONG = ["lowest_fifth", "lowest_half", "highest_half", "highest_fifth"]
 
 def density_numbers(densities: pd.DataFrame, settings: pd.DataFrame) -> pd.DataFrame:
     """The table ``pvi_densities`` with each setting's ``threshold``, with the most shots of each task."""
-    most_shots = densities.groupby("task")["shots"].transform("max")
-    return densities[densities["shots"] == most_shots].merge(settings[[*SETTING, "threshold"]], on=SETTING)
+    return with_most_shots(densities).merge(settings[[*SETTING, "threshold"]], on=SETTING)
 
 
 def densities(numbers: pd.DataFrame) -> Figure:
@@ -66,8 +66,7 @@ def densities(numbers: pd.DataFrame) -> Figure:
 
 def annotation_numbers(annotated: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of ``examples.annotated`` with the most shots of each task."""
-    most_shots = annotated.groupby("task")["shots"].transform("max")
-    return annotated.loc[annotated["shots"] == most_shots, [*SETTING, "example", "variation", "pvi"]]
+    return with_most_shots(annotated)[[*SETTING, "example", "variation", "pvi"]]
 
 
 def annotators(numbers: pd.DataFrame) -> Figure:
@@ -75,11 +74,10 @@ def annotators(numbers: pd.DataFrame) -> Figure:
     style.apply()
     if numbers.empty:
         return empty_figure("no task has annotations")
-    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    models = in_order(numbers["model"])
     colour = style.colours(models)
-    figure, panels = panel_grid(len(tasks), height=2.1)
-    for axes, task in zip(panels, tasks, strict=True):
-        of_task = numbers[numbers["task"] == task]
+    figure, panels = task_panels(numbers, 2.1, "PVI (bits)")
+    for axes, of_task in panels:
         for place, model in enumerate(models):
             of_model = of_task[of_task["model"] == model]
             beside = (place - (len(models) - 1) / 2) * 0.012
@@ -101,10 +99,8 @@ def annotators(numbers: pd.DataFrame) -> Figure:
                 markersize=4,
                 markeredgecolor="white",
             )
-        axes.set_title(panel_title(task))
         axes.set_xlabel("variation ratio")
         axes.axhline(0, color=style.FAINT, linewidth=0.6, zorder=0)
-    label_first_column(panels, "PVI (bits)")
     look: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4}
     legend_below(figure, [Line2D([], [], color=colour[m], label=legend_label(m), **look) for m in models])
     return figure
@@ -121,12 +117,11 @@ def tail_numbers(tails: pd.DataFrame) -> pd.DataFrame:
 def tails(numbers: pd.DataFrame) -> Figure:
     """Accuracy from the hardest to the easiest examples, a panel for each task (Figure 2)."""
     style.apply()
-    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
+    models = in_order(numbers["model"])
     colour, shots = style.colours(models), sorted(numbers["shots"].unique())
     markers = dict(zip(shots, "osD^v<>ph*" * (1 + len(shots) // 10), strict=False))
-    figure, panels = panel_grid(len(tasks), height=2.1)
-    for axes, task in zip(panels, tasks, strict=True):
-        of_task = numbers[numbers["task"] == task]
+    figure, panels = task_panels(numbers, 2.1, "accuracy")
+    for axes, of_task in panels:
         for (model, shot, by), line in of_task.groupby(
             ["model", "shots", "ordered_by"], sort=False, observed=True
         ):
@@ -141,8 +136,7 @@ def tails(numbers: pd.DataFrame) -> Figure:
                 linestyle="-" if by_prompt else ":",
                 markerfacecolor=colour[str(model)] if by_prompt else "white",
             )
-        _label_tails(axes, task)
-    label_first_column(panels, "accuracy")
+        _label_tails(axes)
     marks = [
         Line2D(
             [], [], color=colour[m], marker=markers[s], label=f"{legend_label(m)}, {s}-shot", markersize=3.5
@@ -156,8 +150,7 @@ def tails(numbers: pd.DataFrame) -> Figure:
     return figure
 
 
-def _label_tails(axes: Axes, task: str) -> None:
-    axes.set_title(panel_title(task))
+def _label_tails(axes: Axes) -> None:
     names = ["lowest\nfifth", "lowest\nhalf", "highest\nhalf", "highest\nfifth"]
     axes.set_xticks(range(len(ALONG)), names)
     axes.set_xlim(-0.3, len(ALONG) - 0.7)

@@ -17,12 +17,10 @@ from abovechance.shown.panels import (
     baseline_marks,
     dodge,
     in_order,
-    label_first_column,
     legend_below,
     legend_label,
-    panel_grid,
-    panel_title,
     percent_axis,
+    task_panels,
 )
 
 
@@ -36,24 +34,20 @@ def spread_numbers(accuracy: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFra
 def spread(numbers: pd.DataFrame) -> Figure:
     """Return the accuracies of all prompts by task, shots and model, with the baselines (Figure 1)."""
     style.apply()
-    tasks, models = in_order(numbers["task"]), in_order(numbers["model"])
-    shots = sorted(numbers["shots"].unique())
+    models, shots = in_order(numbers["model"]), sorted(numbers["shots"].unique())
     if len(models) * len(shots) > MOST_STRIPS:
-        return _spread_of_many(numbers, tasks, shots)
+        return _spread_of_many(numbers, shots)
     colour = style.colours(models)
-    figure, panels = panel_grid(len(tasks), height=1.9)
-    for axes, task in zip(panels, tasks, strict=True):
-        rows = numbers[numbers["task"] == task]
+    figure, panels = task_panels(numbers, 1.9, "accuracy")
+    for axes, rows in panels:
         for key, group in rows.groupby(["shots", "model"], observed=True):
             shot, model = key[0], str(key[1])
             centre = shots.index(shot) + dodge(models.index(model), len(models))
             _strip(axes, centre, 0.7 / len(models), group, colour[model])
-        axes.set_title(panel_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
         axes.margins(y=0.12)  # room for stars
         percent_axis(axes.yaxis)
-    label_first_column(panels, "accuracy")
     marks = [
         Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
         for m in models
@@ -75,19 +69,16 @@ def _best_marks(no: str, yes: str) -> list[Line2D]:
 MOST_STRIPS = 60
 
 
-def _spread_of_many(numbers: pd.DataFrame, tasks: list[str], shots: list[int]) -> Figure:
+def _spread_of_many(numbers: pd.DataFrame, shots: list[int]) -> Figure:
     """Draw the best prompts only, for many models, grouped by number of shots."""
     best = numbers[numbers["prompt"] == numbers["best_prompt"]]
-    figure, panels = panel_grid(len(tasks), height=1.9)
-    for axes, task in zip(panels, tasks, strict=True):
-        rows = best[best["task"] == task]
+    figure, panels = task_panels(best, 1.9, "accuracy")
+    for axes, rows in panels:
         for place, shot in enumerate(shots):
             _crowd(axes, place, rows[rows["shots"] == shot].sort_values("accuracy", kind="stable"))
-        axes.set_title(panel_title(task))
         axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
         axes.set_xlim(-0.5, len(shots) - 0.5)
         percent_axis(axes.yaxis)
-    label_first_column(panels, "accuracy")
     many = numbers["model"].nunique()
     marks = _best_marks(f"best prompt of one of {many} models, not better than chance", "better than chance")
     legend_below(figure, [*baseline_marks(), *marks])

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
+from abovechance.core.settings import with_most_shots
 from abovechance.pvi.consistency import correlation
 from abovechance.shown import style
 from abovechance.shown.panels import (
@@ -72,7 +73,7 @@ def shown_metrics(rows: pd.DataFrame) -> list[str]:
 def panels_of(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the tasks that a figure has room for, with the most shots of each model, and their
     ``shown_metrics``, the discrete one first; a column ``discrete`` says which it is."""
-    rows = table[table["shots"] == table.groupby(["task", "model"])["shots"].transform("max")]
+    rows = with_most_shots(table, ["task", "model"])
     parts, panels = [], 0
     for _, of_task in rows.groupby(["task", "shots"], sort=False):
         metrics = shown_metrics(of_task)
@@ -305,8 +306,7 @@ def formulation_numbers(
 ) -> pd.DataFrame:
     """Each model's score in the first formulation of a task and in another one, with the most shots."""
     rows = scores.astype({"task": str, "model": str})
-    rows = rows[rows["metric"].isin([DISCRETE, CONTINUOUS])]
-    rows = rows[rows["shots"] == rows.groupby("task")["shots"].transform("max")]
+    rows = with_most_shots(rows[rows["metric"].isin([DISCRETE, CONTINUOUS])])
     parts = []
     for task, (first, *further) in formulations.items():
         for formulation in further:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import Floats, Ints
-from abovechance.core.errors import InputError
+from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval
 
 # Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
@@ -93,9 +93,8 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
     InputError
         If an accuracy is none, there are no examples, or the confidence level is outside (0, 1).
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence is {confidence}; expected a number above 0 and below 1")
-    p, n = np.asarray(accuracy, dtype=float), np.asarray(examples, dtype=float)
+    check_inside(0, 1, confidence=confidence)
+    p, n = floats(accuracy), floats(examples)
     if ((p < 0) | (p > 1)).any() or (n < 1).any():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
     return stats.norm.ppf((1 + confidence) / 2) * np.sqrt(p * (1 - p) / n)
@@ -180,8 +179,7 @@ def leaves_chance(
     InputError
         If an accuracy is outside [0, 1], or alpha outside (0, 1).
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha is {alpha}; expected a number above 0 and below 1")
+    check_inside(0, 1, alpha=alpha)
     numeric = _checked(scores)
     if (outside := numeric[(numeric < 0) | (numeric > 1)]).size:
         raise InputError(f"an accuracy is {outside[0]:g}; expected between 0 and 1")
@@ -199,7 +197,7 @@ def leaves_chance(
 
 def _checked(scores: ArrayLike) -> Floats:
     """(seeds, checkpoints); a single series is one seed."""
-    numeric = np.atleast_2d(np.asarray(scores, dtype=np.float64))
+    numeric = np.atleast_2d(floats(scores))
     if numeric.ndim != 2 or not numeric.size:
         raise InputError(f"scores of the shape {numeric.shape}; expected seeds and checkpoints")
     return numeric

@@ -1,0 +1,74 @@
+"""Numbers from any kind of array: what is masked or missing is never computed with."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from abovechance import best, compare, pvi, variance
+from abovechance.core.arrays import floats
+from abovechance.core.errors import InputError, check_inside
+
+NUMBERS = [1.0, 2.0, np.nan]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        NUMBERS,
+        np.ma.masked_array([1, 2, 99], mask=[0, 0, 1]),
+        pd.Series([1, 2, None], dtype="Int64", index=[5, 4, 3]),
+        pd.Series([1, 2, pd.NA], dtype="Float64"),
+        pd.Index([1, 2, None]),
+        pd.array([1, 2, None], dtype="Int64"),
+        pd.Series([1, 2, None], dtype="float32"),
+    ],
+)
+def test_masked_and_missing_values_are_nan(values):
+    result = floats(values)
+    assert result.dtype == np.float64
+    np.testing.assert_array_equal(result, NUMBERS)
+    np.testing.assert_array_equal(floats([[1, 2], [3, 4]]), [[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(floats(pd.DataFrame({"a": [1, 2], "b": [True, False]})), [[1, 1], [2, 0]])
+
+
+def test_functions_leave_out_what_is_masked():
+    scores = np.ma.masked_array([[1, 0, 1, 1], [0, 1, 0, 1]], mask=[[0, 0, 1, 1], [0, 0, 0, 0]])
+    assert best.Candidates.from_scores(scores).means.tolist() == [0.5, 0.5]
+    first = np.ma.masked_array([1, 2, 99, 4, 7], mask=[0, 0, 1, 0, 0])
+    second = [1, 3, 2, 5, 6]
+    assert pvi.correlation(first, second).r == pytest.approx(np.corrcoef([1, 2, 4, 7], [1, 3, 5, 6])[0, 1])
+    checkpoints = np.ma.masked_array([[0.5, 0.6, 0.99], [0.5, 0.9, 0.1]], mask=[[0, 0, 0], [0, 0, 1]])
+    assert variance.seed_mean(checkpoints) == 0.99
+    with pytest.raises(InputError, match="score 1 of the second model is nan"):
+        compare.compare([1, 0, 1], np.ma.masked_array([1, 0, 1], mask=[0, 1, 0]))
+
+
+CANDIDATES = best.Candidates.from_scores(np.eye(20))
+PAIR = compare.paired([[1, 0, 1, 1], [0, 0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda confidence: pvi.v_information([1, 2, 5, 3], confidence=confidence),
+        lambda confidence: compare.pairs(PAIR, ["x", "y"], confidence),
+        lambda confidence: compare.ranks(PAIR, ["x", "y"], confidence),
+        lambda confidence: compare.over_prompts(np.eye(5), np.ones((5, 5)), confidence=confidence),
+        lambda confidence: compare.over_seeds(np.eye(5), np.ones((5, 5)), confidence=confidence),
+        lambda confidence: compare.compare([1, 0, 1], [0, 0, 1], confidence=confidence),
+        lambda confidence: best.judge_reported([0.5, 0.6], [50, 50], confidence=confidence),
+        lambda confidence: best.debiased_score(CANDIDATES, confidence=confidence),
+        lambda confidence: best.judge_best(CANDIDATES, confidence=confidence),
+    ],
+)
+@pytest.mark.parametrize("confidence", [95, 0, 1, -0.5, np.nan])
+def test_a_confidence_level_in_per_cent_is_an_error(function, confidence):
+    with pytest.raises(InputError, match=f"confidence is {confidence}; expected a number above 0 and"):
+        function(confidence)
+
+
+def test_what_is_no_number_is_outside_of_every_range():
+    check_inside(0, 0.5, alpha=0.05)
+    for wrong in ("0.5", None, 0.5, 0):
+        with pytest.raises(InputError, match=r"alpha is .*; expected a number above 0 and below 0.5"):
+            check_inside(0, 0.5, alpha=wrong)
