@@ -156,6 +156,12 @@ def test_all_tasks_together(tables):
     assert [*none] == [*negative]
     alone = summary.negative(several["item_list"], EXAMPLE_FEATURES.together([]), pd.DataFrame())
     assert [*alone] == [name for name in negative if name not in ("suggested", "beyond", "input")]
+    # the usual case of good items, without PVI
+    sound = several["item_list"].assign(corrected=0.5)
+    for known in (features, EXAMPLE_FEATURES.together([])):
+        none = summary.negative(sound, known, pd.DataFrame())
+        assert none.empty
+        summary.NEGATIVE.to_arrow(none)
     ends = summary.pruned(several["item_pruning"])
     assert len(ends) == 6
     assert (ends["removed"] / ends["items"]).unique().tolist() == [0.2]

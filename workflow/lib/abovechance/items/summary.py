@@ -110,8 +110,11 @@ def negative(items: pd.DataFrame, features: pd.DataFrame, mislabelled: pd.DataFr
         negatives[place < LEAST_DISCRIMINATING].assign(place=place).sort_values("place", kind="stable")
     )
     for source, columns in ((features, ["input"]), (mislabelled, ["suggested", "beyond"])):
-        columns_of_source = source.reindex(columns=["task", "example", *columns])
-        negatives = negatives.merge(columns_of_source, on=["task", "example"], how="left")
+        if source.empty:  # also without types, by which tables are merged
+            negatives = negatives.assign(**dict.fromkeys(columns))
+        else:
+            columns_of_source = source.reindex(columns=["task", "example", *columns])
+            negatives = negatives.merge(columns_of_source, on=["task", "example"], how="left")
     # by what the study knows, not by which items were found: a table that is made again has the same columns
     available = {
         name
