@@ -300,3 +300,22 @@ def test_questions_in_another_layout_are_the_same():
     other_layout = [" ".join(question.split()) for question in questions]
     runs = (base().assign(question=questions), second.assign(question=other_layout))
     assert signs_of(*zip("ab", "mn", runs, strict=True)) == {}
+
+
+def test_questions_are_compared_whatever_the_metric():
+    rows = base(question=[f"question {number} of history" for number in range(100)])
+    moved = rows.assign(question=rows["question"].to_numpy()[::-1], correct=np.arange(100) % 3 == 0)
+    one, same, reversed_ = (
+        summarize(name, "task", name, table, metric)
+        for name, table, metric in (("a", rows, "acc"), ("b", rows[:90], "f1"), ("c", moved, "f1"))
+    )
+    signs = [(owner, sign.check) for owner, sign in compare_runs([("a", one), ("c", reversed_)])]
+    assert signs == [("c", "different-questions")]
+    # another metric may score fewer examples
+    assert [sign.check for _, sign in compare_runs([("a", one), ("b", same)])] == []
+
+
+def test_examples_that_are_drawn_are_not_missing():
+    rows = base().assign(example=list(map(str, range(100)))).drop(index=[3, 50, 51])
+    assert [sign.check for sign in examine(rows)] == ["missing-examples"]
+    assert examine(rows, is_drawn=True) == []

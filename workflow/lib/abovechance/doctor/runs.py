@@ -20,7 +20,7 @@ LEAST_ERRORS = 10  # common errors with which identical predictions are no coinc
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
 
 
-def examine(rows: pd.DataFrame, unscored: int = 0) -> list[Suspicion]:
+def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False) -> list[Suspicion]:
     """Return what is suspicious about the results of one model on one task, the gravest first.
 
     Parameters
@@ -29,11 +29,15 @@ def examine(rows: pd.DataFrame, unscored: int = 0) -> list[Suspicion]:
         A row per prompt and example, with the columns of ``importers.contract.Run.rows``.
     unscored
         Number of examples that the log has without a score.
+    is_drawn
+        Whether only some examples of the task were evaluated, on purpose.
     """
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [*check_answers(rows), *check_texts(rows), *_missing_ids(rows), *_repeated(rows)]
+    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows)]
+    if not is_drawn:
+        suspicions += _missing_ids(rows)
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
         suspicions.append(
             Suspicion(
@@ -99,6 +103,8 @@ class Examined:
         The name of the task.
     model
         The name of the model.
+    metric
+        The metric of its results.
     fingerprints
         {``bytes`` (of the file), ``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind
         is missing if the run does not have it or if it contains too little to identify a run.
@@ -111,11 +117,12 @@ class Examined:
     name: str
     task: str
     model: str
+    metric: str
     fingerprints: dict[str, str]
     examples: pd.DataFrame
 
 
-def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
+def summarize(name: str, task: str, model: str, rows: pd.DataFrame, metric: str = "accuracy") -> Examined:
     """Return the part of a run that is compared with other runs."""
     rows = with_lists(rows)
     keys = ["prompt", "example"] if "prompt" in rows else ["example"]
@@ -140,7 +147,7 @@ def summarize(name: str, task: str, model: str, rows: pd.DataFrame) -> Examined:
     table["choices"] = [np.nan if flags is None else len(flags) for flags in marks]
     table["question"] = _digests(stems(examples)) if "question" in examples else ""
     table["gold"] = _gold_texts(examples)
-    return Examined(name, task, model, fingerprints, table)
+    return Examined(name, task, model, metric, fingerprints, table)
 
 
 def _digest(table: pd.DataFrame) -> str:
@@ -181,15 +188,22 @@ def compare_runs(runs: Iterable[tuple[Owner, Examined]]) -> Iterator[tuple[Owner
     """
     runs = list(runs)
     yield from _identical(runs)
-    by_task: dict[str, list[tuple[Owner, Examined]]] = {}
+    by_task: dict[str, dict[str, list[tuple[Owner, Examined]]]] = {}
     for owner, run in runs:
-        by_task.setdefault(run.task, []).append((owner, run))
-    for group in by_task.values():
-        fullest = max((run for _, run in group), key=lambda run: len(run.examples))
-        for owner, run in group:
-            if run is not fullest:
-                for suspicion in _differences(run, fullest):
-                    yield owner, suspicion
+        by_task.setdefault(run.task, {}).setdefault(run.metric, []).append((owner, run))
+    for by_metric in by_task.values():
+        groups = [*by_metric.values(), [_fullest(group) for group in by_metric.values()]]
+        for group in groups:
+            _, fullest = _fullest(group)
+            for owner, run in group:
+                if run is not fullest:
+                    for suspicion in _differences(run, fullest):
+                        yield owner, suspicion
+
+
+def _fullest(group: Iterable[tuple[Owner, Examined]]) -> tuple[Owner, Examined]:
+    """Return the run with the most examples, with its owner."""
+    return max(group, key=lambda owned: len(owned[1].examples))
 
 
 def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Suspicion]]:
@@ -229,7 +243,10 @@ def _place(run: Examined, seen_from: Examined) -> str:
 
 
 def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
-    """Differences between the examples of two runs of one task."""
+    """Differences between the examples of two runs of one task.
+
+    Other metrics can have other examples and choices, but not other questions.
+    """
     common = run.examples.index.intersection(fullest.examples.index)
     first, second, place = run.examples.loc[common], fullest.examples.loc[common], _place(fullest, run)
     with_questions = (first["question"] != "") & (second["question"] != "")
@@ -242,8 +259,9 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         if moved >= 0.1 * len(common) or answers_changed >= 0.9 * len(common):
             yield _other_questions(changed, len(common), place)
         return  # else of another template
+    is_same_metric = run.metric == fullest.metric
     missing = len(fullest.examples.index.difference(run.examples.index))
-    if missing:
+    if missing and is_same_metric:
         is_limit = [*run.examples.index] == [*fullest.examples.index[: len(run.examples)]]
         yield Suspicion(
             "missing-examples",
@@ -255,7 +273,7 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         )
     if changed:
         yield _other_questions(changed, len(common), place)
-    if changed := int(_choices_changed(first, second).sum()):
+    if is_same_metric and (changed := int(_choices_changed(first, second).sum())):
         yield Suspicion(
             "number-of-choices",
             "grave",

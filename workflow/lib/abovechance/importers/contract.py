@@ -111,6 +111,8 @@ class Run:
         The metric whose value is ``correct``, as the tool names it.
     unscored
         Number of examples in the log that have no score.
+    is_drawn
+        Whether only some examples of the task were evaluated, on purpose.
     suspicions
         Signs that the log is broken.
     examined
@@ -126,6 +128,7 @@ class Run:
     reported: Reported | None = None
     metric: str = "accuracy"
     unscored: int = 0
+    is_drawn: bool = False
     suspicions: list[Suspicion] = field(default_factory=list)
     examined: Examined | None = None
 
@@ -142,7 +145,7 @@ class Run:
 def examined(run: Run) -> Run:
     """Return a run with its suspicions, and without the columns that only the checks use."""
     rows, file = run.rows, Path(run.file)
-    summary = summarize(run.file, f"{run.task}, {run.metric}", run.model, rows)
+    summary = summarize(run.file, run.task, run.model, rows, run.metric)
     # a file can have several runs, which have other metrics or models
     name = f"{run.metric} {run.shots}"
     digest = {}
@@ -153,7 +156,7 @@ def examined(run: Run) -> Run:
     return replace(
         run,
         rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),
-        suspicions=examine(rows, run.unscored),
+        suspicions=examine(rows, run.unscored, run.is_drawn),
         examined=replace(summary, fingerprints=summary.fingerprints | digest),
     )
 

@@ -14,6 +14,7 @@ from abovechance.core.settings import SETTING, by_setting
 from abovechance.importers.contract import Options, Run
 from abovechance.results.imported import read_imported, settings_in
 from abovechance.results.predictions import PREDICTIONS
+from abovechance.study.config_file import predictions_files
 
 TOOL = "abovechance"
 OPTIONS = ()
@@ -25,7 +26,10 @@ def find(path: Path) -> list[Path]:
 
     In other folders, such files lie beside the logs that they were made of.
     """
-    files = files_below(path, "*.parquet") if path.is_file() or path.name == PREDICTIONS.name else []
+    if path.name == PREDICTIONS.name and path.is_dir():
+        files = predictions_files(path.parent)
+    else:
+        files = files_below(path, "*.parquet") if path.is_file() else []
     return [file for file in files if _has_predictions(file)]
 
 
@@ -41,7 +45,8 @@ def _has_predictions(path: Path) -> bool:
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     """One run for each setting, its prompts by their numbers."""
     settings_in(path)
+    is_drawn = (path.parent.parent / "evaluation_sets").is_dir()
     for rows in read_imported(path):
         for setting, setting_rows in by_setting(rows):
             table = setting_rows.drop(columns=SETTING).astype({"prompt": str, "example": str})
-            yield Run(str(path), *setting, table)
+            yield Run(str(path), *setting, table, is_drawn=is_drawn)

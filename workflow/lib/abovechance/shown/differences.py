@@ -17,6 +17,7 @@ from abovechance.core.reading import read_yaml
 from abovechance.core.settings import SETTING, Setting
 from abovechance.core.tables import read_made_from, read_part, read_table, settings_of_parts
 from abovechance.core.words import counted
+from abovechance.study.config_file import predictions_files
 
 Place = tuple[Path, int]
 BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
@@ -49,7 +50,7 @@ def differences(first: Path, second: Path) -> pd.DataFrame:
     table = verdicts[0].merge(
         verdicts[1], on=SETTING, how="outer", suffixes=("_first", "_second"), sort=False
     )
-    places = [_places(study / "predictions") for study in (first, second)]
+    places = [_places(study) for study in (first, second)]
     rows = []
     for verdict in table.to_dict("records"):
         setting = Setting(*(verdict[name] for name in SETTING))
@@ -114,11 +115,11 @@ def _verdicts(study: Path) -> pd.DataFrame:
     return table[[*SETTING, *BOTH]]
 
 
-def _places(folder: Path) -> dict[Setting, Place]:
+def _places(study: Path) -> dict[Setting, Place]:
     """Return, for each setting, the file of a study's predictions and the part of it."""
     return {
         setting: (path, number)
-        for path in sorted(folder.glob("*.parquet"))
+        for path in predictions_files(study)
         for number, setting in enumerate(settings_of_parts(path))
     }
 

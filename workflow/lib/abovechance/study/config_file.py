@@ -15,7 +15,9 @@ from typing import Any
 import yaml
 
 from abovechance.core.errors import InputError
+from abovechance.core.files import file_name
 from abovechance.core.reading import read_yaml
+from abovechance.study.series import training_of
 
 # keys that decide which prompts and examples are scored
 SCORED = ("prompts", "max_examples", "demonstrations")
@@ -40,6 +42,20 @@ def check_stored(config: Mapping[str, Any], place: str) -> None:
                 f"{place}: key '{key}' is {config.get(key)!r}, and the scores in {config['stored']} are of a "
                 f"study with {stored[key]!r}; use {stored[key]!r}"
             )
+
+
+def predictions_files(study: Path) -> list[Path]:
+    """Return the files of predictions in the folder of a study, without those of models that it had before.
+
+    An imported study or a release has no list of models: then all files count.
+    """
+    files = sorted((study / "predictions").glob("*.parquet"))
+    config = study / "config.yaml"
+    models = read_yaml(config).get("models") if config.is_file() else None
+    if not models:
+        return files
+    names = {file_name(training_of(model, entry)) for model, entry in models.items()}
+    return [file for file in files if file.stem in names]
 
 
 def text_of(config: Mapping[str, Any]) -> str:
