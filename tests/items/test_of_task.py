@@ -158,8 +158,8 @@ def test_all_tasks_together(tables):
     assert [*alone] == [name for name in negative if name not in ("suggested", "beyond", "input")]
     # the usual case of good items, without PVI
     sound = several["item_list"].assign(corrected=0.5)
-    for known in (features, EXAMPLE_FEATURES.together([])):
-        none = summary.negative(sound, known, pd.DataFrame())
+    for of_examples in (features, EXAMPLE_FEATURES.together([])):
+        none = summary.negative(sound, of_examples, pd.DataFrame())
         assert none.empty
         summary.NEGATIVE.to_arrow(none)
     ends = summary.pruned(several["item_pruning"])
