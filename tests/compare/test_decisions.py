@@ -186,12 +186,13 @@ def test_the_mean_over_tasks_counts_each_alike(several):
         assert row == expected
 
 
-def test_tasks_on_the_same_examples_vary_together_and_their_prompts_do_not():
+def test_tasks_on_the_same_examples_and_prompts_vary_together():
     tasks = [named(name, answers(7, 6)) for name in ("cloze", "letters")]
     alone = difference_of(tasks[0])
     spread = over_tasks.together([*map(sample_of, tasks)]).difference(0, 1).spread
-    # of equal answers, the mean of two tasks varies nearly as one: their prompts are drawn apart
-    assert 0.85 < spread.standard_error / alone.spread.standard_error < 1.001
+    # of equal answers, the mean of two tasks varies as one
+    assert spread.variances == pytest.approx(alone.spread.variances)
+    assert spread.freedoms == alone.spread.freedoms
     mean = Difference(alone.value, spread, alone.unit, alone.gains, alone.losses)
     result = gate(tasks, 0.0, 0.2)
     assert (result.low, result.high) == pytest.approx((mean.low(0.2), mean.high(0.2)))

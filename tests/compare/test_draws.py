@@ -265,34 +265,56 @@ def test_models_in_another_order():
     assert sample.difference(2, 0).value == -sample.difference(0, 2).value
 
 
-def tasks_of(kind: str, shared: bool) -> list[Sample]:
-    """Two or three tasks, on the same examples or on others."""
+def tasks_of(kind: str, shared: bool) -> tuple[list[Sample], list[np.ndarray]]:
+    """Three tasks, on the same examples and prompts or on others, and how prompts or trainings move each."""
     numbers = [5, 5, 5] if shared else [5, 6, 7]
     if kind == "paired":
-        return [paired(scores_of(place, 2), CLUSTERS, 200, 0, number) for place, number in enumerate(numbers)]
+        tasks = [paired(scores_of(n, 2), CLUSTERS, 200, 0, number) for n, number in enumerate(numbers)]
+        return tasks, [np.zeros(0)] * 3
     if kind == "prompted":
-        return [
-            prompted(scores_of(place, 2, 4), CLUSTERS, 200, 0, number) for place, number in enumerate(numbers)
+        names = list("abcd") if shared else []
+        tasks = [
+            prompted(scores_of(n, 2, 4), CLUSTERS, 200, 0, number, prompt_names=names)
+            for n, number in enumerate(numbers)
         ]
-    return [
-        trained([scores_of(place, 3), scores_of(place + 9, 2)], CLUSTERS, 200, 0, number)
-        for place, number in enumerate(numbers)
+        means = [scores_of(n, 2, 4).mean(axis=2) for n in range(3)]
+        return tasks, [of_task[0] - of_task[1] - (of_task[0] - of_task[1]).mean() for of_task in means]
+    seeds = [[scores_of(n, 3), scores_of(n + 9, 2)] for n in range(3)]
+    tasks = [trained(scores, CLUSTERS, 200, 0, n) for scores, n in zip(seeds, numbers, strict=True)]
+    moved = [
+        np.concatenate(
+            [
+                sign * (scores.mean(axis=1) - scores.mean()) / np.sqrt(len(scores) * (len(scores) - 1))
+                for sign, scores in zip((1, -1), of_task, strict=True)
+            ]
+        )
+        for of_task in seeds
     ]
+    return tasks, moved
+
+
+def variance_of_mean(parts: list[np.ndarray], variances: list[float], shared: bool) -> float:
+    """The sum of all covariances of three tasks; they are correlated as their parts are."""
+    total = 0.0
+    for first, two in product(range(3), repeat=2):
+        inner = parts[first] @ parts[two]
+        size = np.sqrt((parts[first] @ parts[first]) * (parts[two] @ parts[two]))
+        correlation = 1.0 if first == two else inner / size if shared else 0.0
+        total += correlation * np.sqrt(variances[first] * variances[two])
+    return total / 9
 
 
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("kind", ["paired", "prompted", "trained"])
 def test_a_mean_over_tasks(kind, shared):
-    tasks = tasks_of(kind, shared)
+    tasks, of_repeats = tasks_of(kind, shared)
     mean = together(tasks)
     assert mean.scores == pytest.approx(np.mean([task.scores for task in tasks], axis=0))
     assert mean.draws == pytest.approx(np.mean([task.draws for task in tasks], axis=0))
     spreads = [task.differences[0, 1].spread for task in tasks]
-    variances = [(task.draws[:, 0] - task.draws[:, 1]).var(ddof=1) for task in tasks]
-    variance = (mean.draws[:, 0] - mean.draws[:, 1]).var(ddof=1)
-    # the draws say how tasks belong together, the spreads how much each varies
-    variance *= sum(spread.standard_error**2 for spread in spreads) / sum(variances)
-    over_examples = min(sum(spread.variances[-1] for spread in spreads) / 9, variance)
+    by_cluster = [task.contributions[0] - task.contributions[1] for task in tasks]
+    moved = [part - task.weights * part.sum() for part, task in zip(by_cluster, tasks, strict=True)]
+    over_examples = variance_of_mean(moved, [spread.variances[-1] for spread in spreads], shared)
 
     def freedom(place: int, together: bool) -> float:
         freedoms = [spread.freedoms[place] for spread in spreads]
@@ -300,16 +322,19 @@ def test_a_mean_over_tasks(kind, shared):
             return min(freedoms)
         return satterthwaite([spread.variances[place] for spread in spreads], freedoms)
 
-    if kind == "paired":
-        expected = Spread((variance,), (freedom(-1, shared),))
-    else:
+    expected = Spread((over_examples,), (freedom(-1, shared),))
+    if kind != "paired":
         shared_first = shared or kind == "trained"
+        over_repeats = variance_of_mean(of_repeats, [spread.variances[0] for spread in spreads], shared_first)
         expected = Spread(
-            (variance - over_examples, over_examples), (freedom(0, shared_first), freedom(-1, shared))
+            (over_repeats, over_examples),
+            (freedom(0, shared_first), freedom(-1, shared)),
+            sum(spread.overlap for spread in spreads) / 9,
         )
     difference = mean.differences[0, 1]
     assert difference.spread.variances == pytest.approx(expected.variances)
     assert difference.spread.freedoms == pytest.approx(expected.freedoms)
+    assert difference.spread.overlap == pytest.approx(expected.overlap)
     value = mean.scores[0] - mean.scores[1]
     assert (difference.value, difference.center) == pytest.approx((value, value))
     assert difference.p == pytest.approx(expected.p(value))
@@ -317,6 +342,35 @@ def test_a_mean_over_tasks(kind, shared):
     joined = sum(contributions) if shared else np.concatenate(contributions, axis=1)
     assert mean.contributions == pytest.approx(joined)
     assert (mean.examples, mean.trainings) == (0, False)
+
+
+@pytest.mark.parametrize("names", [list("abcd"), ["a", "b", "x", "y"], list("dcba")])
+def test_prompts_of_the_same_name_vary_together(names):
+    """In one task and in another, each prompt moves the difference as far."""
+    first = scores_of(1, 2, 4)
+    tasks = [
+        prompted(first, CLUSTERS, 200, 0, 1, prompt_names=list("abcd")),
+        prompted(first, CLUSTERS, 200, 0, 2, prompt_names=names),
+    ]
+    alone, mean = tasks[0].difference(0, 1).spread, together(tasks).difference(0, 1).spread
+    moved = first[0].mean(axis=1) - first[1].mean(axis=1)
+    by_name = dict(zip(names, moved - moved.mean(), strict=True))
+    pairs = zip("abcd", moved - moved.mean(), strict=True)
+    correlation = (
+        sum(by_name.get(name, 0.0) * value for name, value in pairs) / ((moved - moved.mean()) ** 2).sum()
+    )
+    assert mean.variances[0] == pytest.approx(alone.variances[0] * (1 + correlation) / 2)
+    assert mean.freedoms[0] == alone.freedoms[0] == 3
+    # other examples
+    assert mean.variances[1] == pytest.approx(alone.variances[1] / 2)
+
+
+def test_a_training_of_a_model_without_others_moves_all_tasks_alike():
+    """How it varies is known from the other models only; so it counts as the same in all tasks."""
+    seeds = [scores_of(1, 3), scores_of(2, 1), scores_of(3, 1)]
+    tasks = [trained(seeds, CLUSTERS, 50, 0, number) for number in (1, 2)]
+    alone, mean = (sample.difference(1, 2).spread for sample in (tasks[0], together(tasks)))
+    assert mean.variances == pytest.approx((alone.variances[0], alone.variances[1] / 2))
 
 
 def test_tasks_without_a_number_have_examples_of_their_own():

@@ -207,7 +207,9 @@ def test_what_conclusions_are_about(seeds, prompts, averaged, about):
     sample = sample_of(responses)
     assert sample.trainings == (seeds > 1)
     if prompts == 5 and seeds == 1:
-        expected = samples.prompted(responses.scores, CLUSTERS, examples=sample.examples)
+        expected = samples.prompted(
+            responses.scores, CLUSTERS, examples=sample.examples, prompt_names=responses.prompts
+        )
     else:
         expected = samples.trained(responses.by_seed, CLUSTERS, examples=sample.examples)
     assert sample.draws == pytest.approx(expected.draws)

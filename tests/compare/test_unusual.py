@@ -9,6 +9,7 @@ import pytest
 from abovechance.compare import compare, samples
 from abovechance.compare.comparison import compare_models, headline_of, sample_of
 from abovechance.compare.gate import gate
+from abovechance.compare.over_tasks import together
 from abovechance.compare.prompts import over_prompts
 from abovechance.compare.responses import Responses, arrange
 from abovechance.compare.seeds import over_seeds
@@ -194,3 +195,45 @@ def test_the_gate_takes_shares_and_the_same_models_on_all_tasks():
         with pytest.raises(InputError) as error:
             gate([task_of("t", [factor * answers(1, 1, 1), factor * answers(2, 1, 1)])], 0.02)
         assert str(error.value) == "t: scores are not from 0 to 1, as the gate expects"
+
+
+def shared_prompts(generator: np.random.Generator) -> pd.DataFrame:
+    """Four tasks with examples of their own under the same six prompts, which move one model on all tasks."""
+    effects = generator.normal(0, 0.3, 6)
+    rows = []
+    for task in "abcd":
+        levels = generator.beta(2, 2, 40)
+        for model, by in (("new", effects), ("old", np.zeros(6))):
+            scores = generator.random((6, 40)) < np.clip(levels + by[:, None], 0, 1)
+            rows += [
+                {
+                    "model": model,
+                    "task": task,
+                    "shots": 0,
+                    "prompt": f"p{prompt}",
+                    "example": f"{task}{example}",
+                }
+                | {"score": float(score)}
+                for (prompt, example), score in np.ndenumerate(scores)
+            ]
+    return pd.DataFrame(rows)
+
+
+def mean_difference(table: pd.DataFrame) -> samples.Difference:
+    tasks = [task if task.models[0] == "new" else task.reversed for task in arrange(table)]
+    return together([*map(sample_of, tasks)]).difference(0, 1)
+
+
+def test_prompts_that_tasks_share_are_no_proof_by_repetition():
+    generator = np.random.default_rng(0)
+    rejected = sum(mean_difference(shared_prompts(generator)).p <= 0.05 for _ in range(40))
+    assert rejected <= 7  # 2 expected; of independent prompts, it would be 11
+
+
+def test_the_order_of_rows_does_not_matter():
+    table = shared_prompts(np.random.default_rng(1))
+    first, two = mean_difference(table), mean_difference(table.sample(frac=1, random_state=2))
+    assert (first.value, first.p) == pytest.approx((two.value, two.p), rel=1e-9)
+    assert first.interval(0.025) == pytest.approx(two.interval(0.025), rel=1e-9)
+    renamed = table.assign(example="x" + table["example"])
+    assert mean_difference(renamed).p == pytest.approx(first.p, rel=1e-9)

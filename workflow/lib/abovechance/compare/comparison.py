@@ -219,7 +219,13 @@ def sample_of(responses: Responses) -> Sample:
     examples = crc32("\n".join(f"{example}\t{cluster}" for example, cluster in named).encode())
     draw_prompts = generalizes(responses) == LIKE_THESE
     if not responses.several_seeds and (draw_prompts or not np.isfinite(responses.scores).all()):
-        sample = prompted(responses.scores, responses.clusters, examples=examples, draw_prompts=draw_prompts)
+        sample = prompted(
+            responses.scores,
+            responses.clusters,
+            examples=examples,
+            draw_prompts=draw_prompts,
+            prompt_names=responses.prompts,
+        )
     else:
         sample = trained(responses.by_seed, responses.clusters, examples=examples)
     groups, count = numbered(len(named), responses.clusters)

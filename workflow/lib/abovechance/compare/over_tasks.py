@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,98 +15,123 @@ from abovechance.core.estimates import Spread, satterthwaite
 def together(tasks: Sequence[Sample]) -> Sample:
     """Return the mean over tasks, each counted alike, of the same models.
 
-    Tasks that are drawn alike, such as formulations on the same examples, count as belonging together. A task
-    of right and wrong answers on which few differ, and any task on which nothing varies, has an estimated
-    variance that is too small. Therefore, each end of the interval is moved by the largest distance, of any
-    such task, between Student's interval and the score interval.
+    What tasks share is drawn for all of them together: examples (such as those of two formulations), prompts
+    and trainings. A task of right and wrong answers on which few differ, and any task on which nothing
+    varies, has an estimated variance that is too small. Therefore, each end of the interval is moved by the
+    largest distance, of any such task, between Student's interval and the score interval.
     """
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
     draws = np.mean([task.draws for task in tasks], axis=0)
-    contributions, weights, across = _by_cluster(tasks)
-    shared_examples = len(weights) < sum(len(task.weights) for task in tasks)
-    trainings = any(task.trainings for task in tasks)
+    clusters = Shared.of(_cluster_names(number, task) for number, task in enumerate(tasks))
+    repeats = Shared.of(_repeat_names(number, task) for number, task in enumerate(tasks))
+    residuals = [task.residuals for task in tasks]
+    sums, weights = np.zeros((models, clusters.different)), np.zeros(clusters.different)
+    for task, places in zip(tasks, clusters.places, strict=True):
+        sums[:, places] += task.contributions / len(tasks)
+        weights[places] += task.weights / len(tasks)
 
     def compared(first: int, two: int) -> Difference:
         spreads = [task.difference(first, two).spread for task in tasks]
-        squares = [spread.standard_error**2 for spread in spreads]
-        # how tasks vary together is known from their draws; how much each varies, from its spread
-        drawn_variance = sum(float((task.draws[:, first] - task.draws[:, two]).var(ddof=1)) for task in tasks)
-        variance = float((draws[:, first] - draws[:, two]).var(ddof=1))
-        variance *= sum(squares) / drawn_variance if drawn_variance else 1.0
-        variance += max(float(across[first, first] + across[two, two] - 2 * across[first, two]), 0.0)
-        if variance <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
-            variance = 0.0
-        spread = _spread_over_tasks(spreads, variance, shared_examples, trainings)
+        of_clusters = [moved[first] - moved[two] for moved in residuals]
+        of_repeats = [task.of_repeats(first, two) for task in tasks]
+        over_examples = clusters.variance_of_mean(of_clusters, [spread.variances[-1] for spread in spreads])
+        over_repeats = repeats.variance_of_mean(of_repeats, [sum(s.variances[:-1]) for s in spreads])
+        if over_examples + over_repeats <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
+            over_examples = over_repeats = 0.0
+        spread = Spread((over_examples,), (_freedom(spreads, -1, clusters.are_shared),))
+        if any(len(spread.variances) > 1 for spread in spreads):
+            freedoms = _freedom(spreads, 0, repeats.are_shared), *spread.freedoms
+            overlap = sum(spread.overlap for spread in spreads) / len(tasks) ** 2
+            spread = Spread((over_repeats, over_examples), freedoms, overlap)
         value = float(scores[first] - scores[two])
         unit = max(float(np.abs(task.of_clusters(first, two)).max(initial=0.0)) for task in tasks)
         few = np.sqrt([task.difference(first, two).beyond_student(len(task.weights), unit) for task in tasks])
         # of tasks together it is as many differences as of one, unless the same examples have them
-        below, above = ((few.sum(axis=0) if shared_examples else few.max(axis=0)) / len(tasks)) ** 2
-        parts = contributions[first] - contributions[two]
-        return Difference.tested(value, spread, parts, (float(below), float(above)))
+        few_of_mean = few.sum(axis=0) if clusters.are_shared else few.max(axis=0)
+        below, above = (few_of_mean / len(tasks)) ** 2
+        return Difference.tested(value, spread, sums[first] - sums[two], (float(below), float(above)))
 
-    return Sample(scores, draws, of_pairs(compared, models), contributions, weights)
+    return Sample(scores, draws, of_pairs(compared, models), sums, weights)
 
 
-def _by_cluster(tasks: Sequence[Sample]) -> tuple[Floats, Floats, Floats]:
-    """Return what each cluster adds to the mean over tasks.
+class Shared(NamedTuple):
+    """Clusters of examples, or prompts and trainings, that tasks have in common.
 
-    Returns
-    -------
-    contributions, weights
-        (models, clusters) and (clusters,), as in ``Sample``; a cluster of several tasks is one.
-    across
-        (models, models) the covariances of the mean over tasks that come from clusters which tasks share that
-        are drawn apart, because they have other clusters, too.
+    Attributes
+    ----------
+    places
+        For each task, the place of each of its clusters among those of all tasks.
+    different
+        How many different ones there are.
     """
-    by_examples: dict[int, Floats] = {}
-    places: dict[int, Ints] = {}
-    numbers: dict[Hashable, int] = {}
-    for number, task in enumerate(tasks):
-        share = np.concatenate([task.contributions, task.weights[None]]) / len(tasks)
-        key = task.examples or -number
-        by_examples[key] = by_examples.get(key, np.zeros_like(share)) + share
-        names = task.names or [(key, place) for place in range(share.shape[1])]
-        places[key] = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
-    models = len(tasks[0].scores)
-    sums, residuals = np.zeros((models + 1, len(numbers))), np.zeros((models, len(numbers)))
-    alone = np.zeros((models, models))
-    for key, part in by_examples.items():
-        moved = part[:-1] - part[-1] * (part[:-1].sum(axis=1) / part[-1].sum())[:, None]
-        sums[:, places[key]] += part
-        residuals[:, places[key]] += moved
-        alone += moved @ moved.T
-    return sums[:-1], sums[-1], residuals @ residuals.T - alone
+
+    places: list[Ints]
+    different: int
+
+    @classmethod
+    def of(cls, names: Iterable[Sequence[Hashable]]) -> Shared:
+        """Return those that have the same name in several tasks as one."""
+        numbers: dict[Hashable, int] = {}
+        places = [
+            np.array([numbers.setdefault(name, len(numbers)) for name in of_task], dtype=np.int64)
+            for of_task in names
+        ]
+        return cls(places, len(numbers))
+
+    @property
+    def are_shared(self) -> bool:
+        """Whether several tasks have one of them."""
+        return self.different < sum(map(len, self.places))
+
+    def variance_of_mean(self, parts: Sequence[Floats], variances: Sequence[float]) -> float:
+        """Return the variance of a mean over tasks.
+
+        Parameters
+        ----------
+        parts
+            For each task, by how much each cluster moves the task's difference. Tasks are correlated as far
+            as these go together in clusters that they share.
+        variances
+            The variance of each task's difference.
+        """
+        moved, beside = np.zeros(self.different), 0.0
+        for part, places, variance in zip(parts, self.places, variances, strict=True):
+            if square := float(part @ part):
+                moved[places] += part * np.sqrt(variance / square)
+            else:
+                beside += variance
+        return (float(moved @ moved) + beside) / len(parts) ** 2
 
 
-def _spread_over_tasks(
-    spreads: Sequence[Spread], variance: float, shared_examples: bool, trainings: bool
-) -> Spread:
-    """Return the variance of a mean over tasks, with the degrees of freedom of what varies.
+def _places(key: int, count: int) -> list[Hashable]:
+    """Return names that only tasks with this key have."""
+    return [(key, place) for place in range(count)]
+
+
+def _cluster_names(number: int, task: Sample) -> Sequence[Hashable]:
+    return task.names or _places(task.examples or -number, len(task.weights))
+
+
+def _repeat_names(number: int, task: Sample) -> Sequence[Hashable]:
+    """Return the names of what ``Sample.of_repeats`` has: prompts, or the trainings of two models."""
+    count = 0 if task.repeats is None else task.repeats.shape[1]
+    if task.trainings:  # tasks share them, model by model
+        return [("training", model, place) for model in range(2) for place in range(count)]
+    return task.prompt_names[:count] or _places(-number, count)
+
+
+def _freedom(spreads: Sequence[Spread], place: int, is_shared: bool) -> float:
+    """Return the degrees of freedom of one of the variances of a mean over tasks.
 
     Parameters
     ----------
     spreads
         The variances of the tasks: the last one is over examples, the first of two over trainings or prompts.
-    variance
-        The variance of the mean.
-    shared_examples
+    is_shared
         True if tasks have the same examples, so that together they have as many degrees of freedom as one.
-    trainings
-        True if tasks have the same trainings.
     """
-
-    def freedom(place: int, shared: bool) -> float:
-        informative = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
-        freedoms = [max(spread.freedoms[place], 1e-9) for spread in informative]
-        total = satterthwaite([spread.variances[place] for spread in informative], freedoms)
-        return min(freedoms) if shared or not total else total
-
-    over_examples = min(sum(spread.variances[-1] for spread in spreads) / len(spreads) ** 2, variance)
-    if all(len(spread.variances) == 1 for spread in spreads):
-        return Spread((variance,), (freedom(-1, shared_examples),))
-    return Spread(
-        (variance - over_examples, over_examples),
-        (freedom(0, shared_examples or trainings), freedom(-1, shared_examples)),
-    )
+    informative = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
+    freedoms = [max(spread.freedoms[place], 1e-9) for spread in informative]
+    total = satterthwaite([spread.variances[place] for spread in informative], freedoms)
+    return min(freedoms) if is_shared or not total else total

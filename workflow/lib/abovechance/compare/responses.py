@@ -11,6 +11,7 @@ import pandas as pd
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import clusters_of_names
+from abovechance.core.words import natural_key
 
 ONE = "all prompts"  # of a model whose prompts are others than another's
 TRAININGS, PROMPTS = "training runs", "prompts"
@@ -150,7 +151,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
         notes.append(
             f"{name}: models are compared on the {len(examples)} of {total} examples that all of them have"
         )
-    prompts = list(dict.fromkeys(rows["prompt"]))
+    prompts = sorted(dict.fromkeys(rows["prompt"]), key=natural_key)
     seeds = [_of_seeds(wide.loc[model, examples], prompts) for model in models]
     scores = np.stack([scores_of_model.mean(axis=0) for scores_of_model in seeds])
     cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
@@ -164,7 +165,10 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
 
 def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
     """(seeds, prompts, examples) of one model."""
-    seeds = list(dict.fromkeys(wide.index.get_level_values("seed")))
+    # the same ones for all tasks, wherever they stand in the table
+    seeds = sorted(
+        dict.fromkeys(wide.index.get_level_values("seed")), key=lambda seed: natural_key(str(seed))
+    )
     ordered = wide.reindex(pd.MultiIndex.from_product([seeds, prompts]))
     return ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
 

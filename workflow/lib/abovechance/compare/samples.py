@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,11 +138,16 @@ class Sample:
         (clusters,) the weight of each in a score; their sum is 1.
     examples
         A number that tasks with the same examples share; 0 if no other task has them.
-    trainings
-        Whether the first variance of each difference is over trainings, which are the same in all tasks.
     names
         (clusters,) the names of the clusters, by which tasks share some of them; none if they have no others
         in common than those of tasks with the same examples.
+    repeats
+        (models, prompts) or (models, trainings) by how much each prompt or training moves a score; None if
+        neither is drawn.
+    trainings
+        Whether ``repeats`` are trainings, of which each model has its own, the same in all tasks.
+    prompt_names
+        (prompts,) names: tasks share the prompts of the same name; none if they share none.
     largest
         (draws,) the largest deviation of any pair's difference in a draw, in standard errors that are
         estimated from this draw; no draws if this is not known.
@@ -153,8 +159,10 @@ class Sample:
     contributions: Floats
     weights: Floats
     examples: int = 0
-    trainings: bool = False
     names: tuple[Hashable, ...] = ()
+    repeats: Floats | None = None
+    trainings: bool = False
+    prompt_names: tuple[str, ...] = ()
     largest: Floats = field(default_factory=lambda: np.zeros(0))
 
     def difference(self, first: int, second: int) -> Difference:
@@ -168,6 +176,19 @@ class Sample:
         result: Floats = (self.contributions[first] - self.contributions[second]) / self.weights
         return result
 
+    @property
+    def residuals(self) -> Floats:
+        """(models, clusters) by how much each cluster moves a score from that of the others."""
+        result: Floats = self.contributions - self.weights * self.contributions.sum(axis=1, keepdims=True)
+        return result
+
+    def of_repeats(self, first: int, second: int) -> Floats:
+        """By how much each prompt, or each training of the two models, moves their difference."""
+        if self.repeats is None:
+            return np.zeros(0)
+        one, two = self.repeats[first], self.repeats[second]
+        return np.concatenate([one, -two]) if self.trainings else one - two
+
     def reordered(self, places: Sequence[int]) -> Sample:
         """Return the models of these places, in this order."""
         pairs = combinations(range(len(places)), 2)
@@ -177,6 +198,7 @@ class Sample:
             draws=self.draws[:, [*places]],
             differences={(first, two): self.difference(places[first], places[two]) for first, two in pairs},
             contributions=self.contributions[[*places]],
+            repeats=None if self.repeats is None else self.repeats[[*places]],
         )
 
 
@@ -249,6 +271,7 @@ def prompted(
     seed: int = 0,
     examples: int = 0,
     draw_prompts: bool = True,
+    prompt_names: Sequence[str] = (),
 ) -> Sample:
     """Compare models under the same prompts, for similar examples and, by default, for similar prompts.
 
@@ -264,6 +287,8 @@ def prompted(
         See ``paired``.
     draw_prompts
         False for these prompts only.
+    prompt_names
+        (prompts,) names, by which tasks share prompts; without them, tasks share none.
     """
     values = floats(scores)
     prompts = values.shape[1]
@@ -280,8 +305,9 @@ def prompted(
         drawn_prompts += examples_drawn > 0
     sampled /= np.maximum(drawn_prompts, 1)
     of_prompts = np.nanmean(values, axis=2)
-    if draw_prompts:  # tasks have prompts of their own
-        times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, examples]))
+    if draw_prompts:
+        drawn_alike = crc32("\n".join(prompt_names).encode()) if prompt_names else examples
+        times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, drawn_alike]))
         sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
     contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
 
@@ -297,7 +323,17 @@ def prompted(
 
     differences = of_pairs(compared, len(values))
     weights = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
-    return Sample(of_prompts.mean(axis=1), sampled, differences, contributions, weights, examples)
+    means = of_prompts.mean(axis=1)
+    return Sample(
+        means,
+        sampled,
+        differences,
+        contributions,
+        weights,
+        examples,
+        repeats=(of_prompts - means[:, None]) / prompts if draw_prompts else None,
+        prompt_names=tuple(prompt_names),
+    )
 
 
 def trained(
@@ -336,11 +372,13 @@ def trained(
     if not repeats:
         return alone
     pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
-    sampled = alone.draws.copy()
+    sampled, by_training = alone.draws.copy(), np.zeros((len(arrays), max(map(len, arrays))))
     for place, scores in enumerate(arrays):
         if (count := len(scores)) == 1:
+            by_training[place, 0] = np.sqrt(pooled)
             sampled[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
         else:
+            by_training[place, :count] = (scores.mean(axis=1) - scores.mean()) / np.sqrt(count * (count - 1))
             # the same examples in each draw as for all models, and the same seeds for all tasks
             of_model = _bootstrap(*cluster_sums(scores, clusters), draws, seed, examples)
             chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
@@ -354,4 +392,4 @@ def trained(
         return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[two])
 
     differences = of_pairs(compared, len(arrays))
-    return replace(alone, draws=sampled, differences=differences, trainings=True)
+    return replace(alone, draws=sampled, differences=differences, repeats=by_training, trainings=True)

@@ -1,4 +1,6 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, and the order of names."""
+
+import re
 
 
 def counted(number: int, noun: str) -> str:
@@ -9,3 +11,11 @@ def counted(number: int, noun: str) -> str:
 def percent(share: float) -> str:
     """Return a share in per cent with its own digits, such as 97.5%."""
     return f"{100 * share:.6g}%"
+
+
+def natural_key(label: str) -> tuple[bool, list[tuple[bool, float, str]]]:
+    """Return a key by which numbers come in their order, then texts in theirs, with p2 before p10."""
+    if re.fullmatch(r"-?\d{1,300}", label, re.ASCII):
+        return False, [(False, float(label), "")]
+    parts = re.split(r"(\d{1,300})", label, flags=re.ASCII)
+    return True, [(not part.isdigit(), float(part) if part.isdigit() else 0.0, part) for part in parts]

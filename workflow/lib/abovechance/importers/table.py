@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from abovechance.chance.verdicts import differ
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting, by_setting
+from abovechance.core.words import natural_key
 from abovechance.importers.contract import Options, Run
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.results.imported import as_imported
@@ -37,7 +37,7 @@ def prompt_names(runs: Sequence[Run], options: Options) -> dict[Setting, list[st
     """Return the names of each setting's prompts, in the order of their numbers in ``combine``."""
     return {
         setting: sorted(
-            dict.fromkeys(label for run in group for label in _labels(run, group, options)), key=_natural
+            dict.fromkeys(label for run in group for label in _labels(run, group, options)), key=natural_key
         )
         for setting, group in _grouped(runs).items()
     }
@@ -110,7 +110,7 @@ def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
             if label in homes:
                 raise InputError(f"prompt '{label}' stands in two runs: {homes[label]} and {run.file}")
             homes[label] = run.file
-    numbers = {label: number for number, label in enumerate(sorted(homes, key=_natural))}
+    numbers = {label: number for number, label in enumerate(sorted(homes, key=natural_key))}
     table = pd.concat(tables, ignore_index=True)
     table["prompt"] = table["prompt"].map(numbers)
     table = table.sort_values("prompt", kind="stable", ignore_index=True)
@@ -167,11 +167,3 @@ def _label(run: Run, runs: list[Run], options: Options) -> str:
         f"{run.file}: does not say how many prompts were tried for {words}; add --prompts 1 if it is the "
         "only one, --prompts 20 if it is the best of 20, or --each-file with the runs of all of them"
     )
-
-
-def _natural(label: str) -> tuple[bool, list[tuple[bool, float, str]]]:
-    """Return a key by which numbers come in their order, then texts in theirs, with p2 before p10."""
-    if re.fullmatch(r"-?\d{1,300}", label, re.ASCII):
-        return False, [(False, float(label), "")]
-    parts = re.split(r"(\d{1,300})", label, flags=re.ASCII)
-    return True, [(not part.isdigit(), float(part) if part.isdigit() else 0.0, part) for part in parts]
