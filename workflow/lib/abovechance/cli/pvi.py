@@ -140,7 +140,7 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
         raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
     for path in (likelihoods, null):
-        runs = read_runs([path], Options())
+        runs = read_runs([path], Options(command="pvi"))
         if len(runs) != 1:
             raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:

@@ -186,8 +186,8 @@ class Sample:
         """By how much each prompt, or each training of the two models, moves their difference."""
         if self.repeats is None:
             return np.zeros(0)
-        one, two = self.repeats[first], self.repeats[second]
-        return np.concatenate([one, -two]) if self.trainings else one - two
+        moved, moved_too = self.repeats[first], self.repeats[second]
+        return np.concatenate([moved, -moved_too]) if self.trainings else moved - moved_too
 
     def reordered(self, places: Sequence[int]) -> Sample:
         """Return the models of these places, in this order."""

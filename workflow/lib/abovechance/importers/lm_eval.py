@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,14 @@ DEEPEST = 20  # levels of a document
 # Ends of the names of fields that differ between copies of an example.
 NO_TEXTS = ("id", "idx", "index", "key", "url", "link", "hash")
 # Fields of a sample that are no metrics.
-FIELDS = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
+FIELDS = (
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+    *("doc_hash", "prompt_hash", "target_hash"),
+)
+
+
+class UnknownTarget(InputError):
+    """The log does not say which choice is correct."""
 
 
 def find(path: Path) -> list[Path]:
@@ -57,24 +65,84 @@ def find(path: Path) -> list[Path]:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """Yield the one run of a sample log; for ``doctor``, a run for each of its filters."""
+    """Yield the one run of a sample log; for ``doctor``, a run for each of its filters.
+
+    ``doctor`` also needs the predictions, which recorded values of a metric do not contain.
+    """
     samples = [_Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
+    results = _Results.beside(path)
+    _name_filters(samples, results)
     for filter_name in _filters(samples, path, options):
-        yield _run([sample for sample in samples if sample.filter == filter_name], path, options)
+        chosen = [sample for sample in samples if sample.filter == filter_name]
+        if options.command == "doctor" and options.metric and all(sample.scores for sample in chosen):
+            try:
+                yield _run(chosen, path, results, replace(options, metric=None))
+            except UnknownTarget:
+                yield _run(chosen, path, results, options)
+                continue
+            if options.metric == "acc":
+                continue
+        yield _run(chosen, path, results, options)
 
 
-def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
+@dataclass(frozen=True)
+class _Results:
+    """The file ``results_<date>.json`` beside a log.
+
+    Attributes
+    ----------
+    file
+        Its path; None if there is none.
+    content
+        What it contains.
+    task, date
+        From the name of the log.
+    """
+
+    file: Path | None
+    content: dict[str, Any]
+    task: str
+    date: str
+
+    @classmethod
+    def beside(cls, path: Path) -> _Results:
+        match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl", path.name)
+        task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
+        # results_<date>.json, or another name before the date where the tool was told one
+        file = next(iter(sorted(path.parent.glob(f"*_{date}.json"))), None) if date else None
+        with as_written_by(TOOL, str(file)):
+            return cls(file, dict(read_json(file)) if file else {}, task, date)
+
+    def of_task(self, key: str) -> dict[str, Any]:
+        """Return what it has on the task."""
+        with as_written_by(TOOL, str(self.file)):
+            return dict(self.content.get(key, {}).get(self.task, {}))
+
+
+def _name_filters(samples: list[_Sample], results: _Results) -> None:
+    """Name the filters of a log that does not, as versions before 0.4.6 do not.
+
+    They write all samples once for each filter, in the order in which results are listed.
+    """
+    if any("filter" in sample.fields for sample in samples):
+        return
+    names = list(dict.fromkeys(key.partition(",")[2] for key in results.of_task("results") if "," in key))
+    blocks = Counter(sample.example for sample in samples)
+    if {*blocks.values()} != {len(names)}:
+        return
+    seen: Counter[str] = Counter()
+    for sample in samples:
+        sample.filter = names[seen[sample.example]]
+        seen[sample.example] += 1
+
+
+def _run(chosen: list[_Sample], path: Path, beside: _Results, options: Options) -> Run:
     """Return the run of the samples of one filter."""
     notes = []
-    match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl", path.name)
-    task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
-    # results_<date>.json, or another name before the date where the tool was told one
-    results_file = next(iter(sorted(path.parent.glob(f"*_{date}.json"))), None) if date else None
-    with as_written_by(TOOL, str(results_file)):
-        results = read_json(results_file) if results_file else {}
-        delimiter = results.get("configs", {}).get(task, {}).get("target_delimiter")
+    task, date, results_file, results = beside.task, beside.date, beside.file, beside.content
+    delimiter = beside.of_task("configs").get("target_delimiter")
     for sample in chosen:
         sample.delimiter = delimiter if isinstance(delimiter, str) else ""
     metric = _metric(chosen, options)
@@ -83,6 +151,11 @@ def _run(chosen: list[_Sample], path: Path, options: Options) -> Run:
         notes += metric_note(path.name, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
+    elif metric == "acc" and (ties := sum(map(_is_tie, chosen))):
+        notes.append(
+            f"{path.name}: acc is as the tool recorded it; choices tie in {ties} of {len(chosen)} examples, "
+            "where the tool chooses the first one (without --metric, ties count as wrong)"
+        )
     if not results:
         notes.append(f"{path.name}: there is no results_{date}.json in its folder, so 0 shots are assumed")
     with as_written_by(TOOL, str(results_file)):
@@ -204,7 +277,9 @@ class _Sample:
         """Return whether the sample is correct by this metric."""
         if metric not in self.metrics:
             options = " or ".join(self.metrics) or "NAME"
-            raise InputError(f"{self.place}: has no metric '{metric}'; use --metric {options}")
+            raise InputError(
+                f"{self.place}: has no metric '{metric}'; use --metric {options}, or leave out this file"
+            )
         return truth(self.fields[metric], metric, self.place)
 
 
@@ -218,6 +293,8 @@ def _filters(samples: list[_Sample], path: Path, options: Options) -> list[str]:
     if len(filters) > 1 and options.filter is None:
         if options.command == "doctor":
             return filters
+        if options.command == "pvi":  # from log-likelihoods, which are the same for all
+            return filters[:1]
         raise InputError(
             f"{path}: has the results of several filters, {', '.join(filters)}; choose one, such as "
             f"--filter {filters[0]}"
@@ -286,7 +363,7 @@ def _rows(samples: list[_Sample], metric: str | None) -> pd.DataFrame:
         for rights in readings
     ]
     if readings[0] != readings[-1] and not all("recorded" in row for row in candidates[0]):
-        raise InputError(
+        raise UnknownTarget(
             f"{samples[0].place}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
             f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
         )
@@ -300,6 +377,10 @@ def _agreed(samples: list[_Sample], readings: list[list[set[int]]]) -> list[set[
         readings = [rights for rights in readings if all(map(_agrees_with_acc, samples, rights))]
         return readings[0] if readings else None
     return readings[0] if readings and readings[0] == readings[-1] else None
+
+
+def _is_tie(sample: _Sample) -> bool:
+    return len(sample.scores) > 1 and sample.scores.count(max(sample.scores)) > 1
 
 
 def _agrees_with_acc(sample: _Sample, correct_choices: set[int]) -> bool:
@@ -344,7 +425,7 @@ def _by_text(sample: _Sample) -> set[int]:
         or (len(matching) == len(texts) and len(set(texts)) == 1)
     ):
         remedy = "; use --metric acc, which takes what the tool recorded"
-        raise InputError(
+        raise UnknownTarget(
             f"{sample.place}: target '{target[:60]}' is none of its {len(texts)} choices"
             + remedy * ("acc" in sample.metrics)
         )
@@ -356,7 +437,7 @@ def _by_number(sample: _Sample) -> set[int]:
     target = str(sample.fields.get("target", "")).strip()
     numbers = _list(target) or [_literal(target)]
     if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
-        raise InputError(f"{sample.place}: target '{target}' is no number of its choices")
+        raise UnknownTarget(f"{sample.place}: target '{target}' is no number of its choices")
     return {int(number) for number in numbers}
 
 
@@ -366,7 +447,7 @@ def _by_context(sample: _Sample) -> set[int]:
     What is correct is known only from what the tool recorded, to which the first of the likeliest is chosen.
     """
     if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
-        raise InputError(
+        raise UnknownTarget(
             f"{sample.place}: nothing says which of its choices is correct; use --metric "
             f"{' or '.join(sample.metrics) or 'NAME'}"
         )
