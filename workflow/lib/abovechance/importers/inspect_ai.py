@@ -139,6 +139,12 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
+    if any(sample.get("choices") and len(_targets(sample.get("target"))) > 1 for sample in chosen):
+        frame["chance"] = math.nan  # also with one target, since a model cannot know that there is one
+        notes.append(
+            f"{path.name}: several choices can be correct, and all of them must be marked; the log does not "
+            "say how probable it is to guess them"
+        )
     names = model, task.rpartition("/")[2], shots
     unscored = max(left_out, not_scored)
     return Run(str(path), *names, frame, notes + note + stopped, reported, scorer, unscored=unscored)
@@ -301,7 +307,7 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], place),
-            "predicted": ord(answer) - ord("A") if len(answer) == 1 and "A" <= answer <= "Z" else UNKNOWN,
+            "predicted": _place_of(answer, sample.get("choices")),
             "correct": value == 1,
             "tie": value == 0.5,
             "chance": chance_of(sample, place),
@@ -336,7 +342,7 @@ def credit(value: Any, scorer: str, place: str) -> float | None:
 def _choices(sample: dict[str, Any]) -> dict[str, object]:
     """Return the texts of the choices and which one is correct, if the log says so."""
     texts, target = sample.get("choices") or [], str(sample.get("target") or "")
-    letters = [chr(ord("A") + place) for place in range(len(texts))]
+    letters = _letters(len(texts))
     marks = letters if target in letters else [str(text) for text in texts]
     if marks.count(target) != 1:
         return {}
@@ -353,14 +359,27 @@ def chance_of(sample: dict[str, Any], location: str) -> float:
         return float("nan")
     if not target:
         raise InputError(f"{location}: its target is {target!r}; expected one or some of its choices")
-    targets = [str(text) for text in target] if isinstance(target, list) else _letters(str(target))
-    letters = {chr(ord("A") + place) for place in range(len(choices))}
+    targets = _targets(target)
     # all of several targets must be marked, and no others: how that is guessed is for the user to say
-    gradable = len(targets) == 1 and targets[0] in letters | {str(choice) for choice in choices}
+    gradable = len(targets) == 1 and targets[0] in {*_letters(len(choices)), *map(str, choices)}
     return 1 / len(choices) if gradable else float("nan")
 
 
-def _letters(target: str) -> list[str]:
-    """Return the letters of several choices, such as those of 'A,C'; the target itself if it is a text."""
+def _letters(choices: int) -> list[str]:
+    """Return the names that inspect gives to choices: A to Z, then 1, 2 and so on."""
+    return [chr(ord("A") + place) if place < 26 else str(place - 25) for place in range(choices)]
+
+
+def _place_of(answer: str, choices: Any) -> int:
+    """Return the place of the choice that an answer names; without a list of choices, there are 26 at most."""
+    letters = _letters(len(choices) if isinstance(choices, list) and choices else 26)
+    return letters.index(answer) if answer in letters else UNKNOWN
+
+
+def _targets(target: Any) -> list[str]:
+    """Return the targets of a sample: a list, the letters of 'A,C', or a single text."""
+    if isinstance(target, list):
+        return [str(text) for text in target]
+    target = str(target)
     is_letters = re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip())
     return re.findall("[A-Z]", target) if is_letters else [target]

@@ -132,10 +132,10 @@ def _name_filters(samples: list[_Sample], results: _Results) -> None:
     blocks = Counter(sample.example for sample in samples)
     if {*blocks.values()} != {len(names)}:
         return
-    seen: Counter[str] = Counter()
+    times_seen: Counter[str] = Counter()
     for sample in samples:
-        sample.filter = names[seen[sample.example]]
-        seen[sample.example] += 1
+        sample.filter = names[times_seen[sample.example]]
+        times_seen[sample.example] += 1
 
 
 def _run(chosen: list[_Sample], path: Path, beside: _Results, options: Options) -> Run:
