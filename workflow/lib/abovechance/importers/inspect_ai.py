@@ -371,7 +371,7 @@ def _letters(choices: int) -> list[str]:
 
 
 def _place_of(answer: str, choices: Any) -> int:
-    """Return the place of the choice that an answer names; without a list of choices, there are 26 at most."""
+    """Return the place of the choice that an answer names; of a list that is not known, one of 26."""
     letters = _letters(len(choices) if isinstance(choices, list) and choices else 26)
     return letters.index(answer) if answer in letters else UNKNOWN
 
