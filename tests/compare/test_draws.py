@@ -9,7 +9,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many, samples
-from abovechance.compare.leaderboard import unpaired
+from abovechance.compare.leaderboard import read_leaderboard, unpaired
 from abovechance.compare.many import PAIRS, RANKS, flips, pairs, ranks
 from abovechance.compare.over_tasks import together
 from abovechance.compare.prompts import PromptPair
@@ -521,3 +521,21 @@ def test_as_many_models_as_are_compared_at_once(monkeypatch):
         unpaired([0.5] * 4, 10)
     assert str(error.value) == "there are 4 models; expected at most 3 at once"
     assert isinstance(ranks(unpaired([0.5, 0.6, 0.7], 10, 20), ["a", "b", "c"]), pd.DataFrame)
+
+
+def test_zeros_that_a_program_left_away_count(tmp_path):
+    path = tmp_path / "board.csv"
+    path.write_text("model,accuracy,n\nA,0.712,1000\nB,0.7,1000\nC,1,1000\nD,0.12345,1000\n")
+    board = read_leaderboard(path)
+    # 0.12345 is no share of 1,000, and has its own number of decimals
+    assert board["lowest"].tolist() == [712, 700, 1000, 123]
+    assert board["note"].iloc[0].endswith("(0.7 as 0.70000)")
+    path.write_text("model,accuracy,n\nA,0.712,1000\nB,0.7,1000\nC,1,1000\n")
+    board = read_leaderboard(path)
+    assert board[["lowest", "highest"]].to_numpy().tolist() == [[712, 712], [700, 700], [1000, 1000]]
+    assert board["note"].tolist() == [
+        "1 score with fewer decimals than others, taken as rounded to as many decimals (0.7 as 0.700)",
+        *("", ""),
+    ]
+    path.write_text("model,accuracy,n\nA,0.7,1000\nB,0.6,1000\n")
+    assert read_leaderboard(path)[["lowest", "highest"]].to_numpy().tolist() == [[650, 750], [550, 650]]

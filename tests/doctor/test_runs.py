@@ -305,14 +305,14 @@ def test_questions_in_another_layout_are_the_same():
 def test_questions_are_compared_whatever_the_metric():
     rows = base(question=[f"question {number} of history" for number in range(100)])
     moved = rows.assign(question=rows["question"].to_numpy()[::-1], correct=np.arange(100) % 3 == 0)
-    one, same, reversed_ = (
+    history, fewer_examples, reversed_questions = (
         summarize(name, "task", name, table, metric)
         for name, table, metric in (("a", rows, "acc"), ("b", rows[:90], "f1"), ("c", moved, "f1"))
     )
-    signs = [(owner, sign.check) for owner, sign in compare_runs([("a", one), ("c", reversed_)])]
+    signs = [(owner, sign.check) for owner, sign in compare_runs([("a", history), ("c", reversed_questions)])]
     assert signs == [("c", "different-questions")]
     # another metric may score fewer examples
-    assert [sign.check for _, sign in compare_runs([("a", one), ("b", same)])] == []
+    assert [sign.check for _, sign in compare_runs([("a", history), ("b", fewer_examples)])] == []
 
 
 def test_examples_that_are_drawn_are_not_missing():

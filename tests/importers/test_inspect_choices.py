@@ -42,6 +42,6 @@ def test_more_choices_than_letters(tmp_path):
         sample |= {"choices": choices, "target": sample["scores"]["choice"]["answer"]}
     (run,) = read_runs([write(tmp_path, samples)], Options())
     assert run.rows["predicted"].tolist() == [26, 29, 25]
-    assert [int(np.argmax(right)) for right in run.rows["right"]] == [26, 29, 25]
+    assert [int(np.argmax(flags)) for flags in run.rows["right"]] == [26, 29, 25]
     assert run.rows["chance"].tolist() == pytest.approx([1 / 30] * 3)
     assert chance_of({"choices": choices, "target": "A"}, "place") == 1 / 30

@@ -18,7 +18,7 @@ import pandas as pd
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
-from abovechance.chance.rounding import MOST_DECIMALS, Correct, decimals
+from abovechance.chance.rounding import MOST_DECIMALS, completed_digits, completions, decimals
 from abovechance.chance.study import Verdicts
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.columns import Column
@@ -63,16 +63,11 @@ def read_scores(path: Path) -> pd.DataFrame:
     rows = zip(table.texts.index, table.texts.to_dict("records"), strict=True)
     scores = pd.DataFrame([_score(row, table.place(place)) for place, row in rows])
     sources = scores["source"] if "source" in scores else np.zeros(len(scores))
-    most_digits = scores.groupby(sources)["digits"].transform("max")
-    whole_ones = [
-        Correct.from_accuracy(*score).exact
-        for score in zip(scores["best_accuracy"], scores["examples"], most_digits, strict=True)
-    ]
-    # 0 and 1 without decimals are exact
-    allowed = np.array(whole_ones) & ~(scores["best_accuracy"].isin([0, 1]) & (scores["digits"] == 0))
-    return scores.assign(
-        digits=np.where(allowed, most_digits, scores["digits"]), written_digits=scores["digits"]
-    )
+    scores = scores.assign(written_digits=scores["digits"])
+    for _, of_source in scores.groupby(sources):
+        columns = (of_source[name].tolist() for name in ("best_accuracy", "examples", "digits"))
+        scores.loc[of_source.index, "digits"] = completed_digits(*columns)
+    return scores
 
 
 def completed(scores: pd.DataFrame) -> str:
@@ -87,13 +82,8 @@ def completed(scores: pd.DataFrame) -> str:
     """
     if "source" in scores:
         return ""
-    texts = []
-    for row in scores[scores["written_digits"] < scores["digits"]].to_dict("records"):
-        accuracy, examples = row["best_accuracy"], row["examples"]
-        written, full = (f"{accuracy:.{row[digits]}f}" for digits in ("written_digits", "digits"))
-        if Correct.from_accuracy(written, examples) != Correct.from_accuracy(full, examples):
-            texts.append(f"{written} as {full}")
-    if not texts:
+    columns = ("best_accuracy", "examples", "written_digits", "digits")
+    if not (texts := completions(*(scores[name].tolist() for name in columns))):
         return ""
     return (
         f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many "

@@ -7,6 +7,7 @@ Accuracies are parsed as the decimal numbers that are written, and compared exac
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -92,6 +93,39 @@ def as_fraction(accuracy: float | str) -> Fraction:
     if value.is_nan() or not 0 <= value <= 1:
         raise ValueError(f"accuracy is {str(accuracy)[:40]}: it must be between 0 and 1")
     return Fraction(value)
+
+
+def completed_digits(
+    accuracies: Sequence[float], examples: Sequence[int], digits: Sequence[int]
+) -> list[int]:
+    """Return how many decimals accuracies were rounded to, since programs leave zeros away at the end.
+
+    It is the most that one of them has, or its own number if no number of correct examples then rounds to it.
+
+    Parameters
+    ----------
+    digits
+        How many decimals are written. 0 and 1 without decimals are exact.
+    """
+    most_digits = max(digits, default=0)
+    return [
+        most_digits
+        if Correct.from_accuracy(accuracy, count, most_digits).exact and (written or accuracy not in (0, 1))
+        else written
+        for accuracy, count, written in zip(accuracies, examples, digits, strict=True)
+    ]
+
+
+def completions(
+    accuracies: Sequence[float], examples: Sequence[int], written: Sequence[int], digits: Sequence[int]
+) -> list[str]:
+    """Return texts such as "0.7 as 0.700" of accuracies for which zeros that are not written matter."""
+    texts = []
+    for accuracy, count, *numbers in zip(accuracies, examples, written, digits, strict=True):
+        short, full = (f"{accuracy:.{number}f}" for number in numbers)
+        if Correct.from_accuracy(short, count) != Correct.from_accuracy(full, count):
+            texts.append(f"{short} as {full}")
+    return texts
 
 
 def decimals(accuracy: float | str) -> int:

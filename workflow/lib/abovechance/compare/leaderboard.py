@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES
-from abovechance.chance.rounding import Correct
+from abovechance.chance.rounding import Correct, completed_digits, completions, decimals
 from abovechance.compare.samples import DRAWS, Difference, Sample, of_pairs
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
@@ -50,15 +50,17 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     csv = CsvTable.read(path)
     texts = csv.texts
     accuracies, sizes = csv.values("accuracy", SHARE), csv.values("n", whole_number(1, MOST_EXAMPLES))
+    written = [decimals(text) for text in texts["accuracy"]]
+    digits = completed_digits(accuracies, sizes, written)
     rows = []
-    for place, row, accuracy, examples in zip(
-        texts.index, texts.to_dict("records"), accuracies, sizes, strict=True
+    for place, row, accuracy, examples, number in zip(
+        texts.index, texts.to_dict("records"), accuracies, sizes, digits, strict=True
     ):
         task = printable(row["task"].strip() if "task" in texts else path.stem)
         model = printable(row["model"].strip())
         note = ""
         try:
-            correct = Correct.from_accuracy(row["accuracy"], examples)
+            correct = Correct.from_accuracy(row["accuracy"], examples, number)
         except ValueError as error:
             raise InputError(f"{path}, row {place}: {error}") from None
         if not correct.exact:
@@ -74,6 +76,11 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
             | {"lowest": correct.lowest, "highest": correct.highest, "note": note}
         )
     table = pd.DataFrame(rows, index=texts.index)
+    if completed := completions(accuracies, sizes, written, digits):
+        table.loc[table.index[0], "note"] += (
+            f"{counted(len(completed), 'score')} with fewer decimals than others, taken as rounded to as "
+            f"many decimals ({completed[0]})"
+        )
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():
         place = int(twice.argmax())
