@@ -101,7 +101,7 @@ def test_the_difference_on_a_task_by_loops(seed, prompts, of_prompts):
     assert difference.spread.standard_error == pytest.approx(headline.standard_error)
     assert difference.spread.variances[-1] == pytest.approx(by_examples)
     assert difference.spread.freedoms[-1] == pytest.approx(freedom)
-    assert difference.unit == pytest.approx(4 / 30)
+    assert difference.unit == pytest.approx(sum(size**2 for size in [1, 2, 3, 4] * 3) / 30**2)
     assert difference.gains == pytest.approx(sum(part**2 for part in parts if part > 0))
     assert difference.losses == pytest.approx(sum(part**2 for part in parts if part < 0))
     assert (len(difference.spread.variances) == 2) == of_prompts
@@ -145,19 +145,22 @@ def test_the_mean_over_tasks_counts_each_alike(several):
     by_example = [(task.scores[0] - task.scores[1]).mean(axis=0) for task in several]
     # the first two have the same examples and clusters, and some of these are single examples of the third
     by_name = {f"c{number}": 0.0 for number in range(12)} | {f"e{place}": 0.0 for place in range(30)}
+    weights = dict.fromkeys(by_name, 0.0)
     for task in (0, 1):
         for place, number in enumerate(CLUSTERS):
             name = f"e{place}" if (number == CLUSTERS).sum() == 1 else f"c{number}"
             by_name[name] += by_example[task][place] / 90
+            weights[name] += 1 / 90
     for place in range(30):
         by_name[f"e{place}"] += by_example[2][place] / 90
+        weights[f"e{place}"] += 1 / 90
     parts = [*by_name.values()]
     gains, losses = (sum(part**2 for part in parts if part * sign > 0) for sign in (1, -1))
     single_parts = sum(difference.gains + difference.losses for difference in differences) / 9
     mean = Difference(
         float(np.mean([difference.value for difference in differences])),
         sample.difference(0, 1).spread,
-        4 / 90 * max((gains + losses) / single_parts, 1),
+        min(0.1 / 3 * max((gains + losses) / single_parts, 1), sum(weight**2 for weight in weights.values())),
         gains,
         losses,
     )
@@ -252,7 +255,8 @@ def test_an_example_of_two_tasks_moves_the_mean_by_its_weight_in_both_at_most():
     scores[0, :2] = 0.0
     tasks = [of_names("few", scores[:, :10], names[:10]), of_names("many", scores, names)]
     mean = Difference.from_sample(over_tasks.together([*map(sample_of, tasks)]))
-    assert mean.unit == pytest.approx((1 / 10 + 1 / 100) / 2)
+    weights = np.where(np.arange(100) < 10, (1 / 10 + 1 / 100) / 2, 1 / 100 / 2)
+    assert mean.unit == pytest.approx((weights**2).sum())
     result = gate(tasks, 0.0)
     assert (result.low, result.high) == pytest.approx((mean.low(0.05), mean.high(0.05)))
 

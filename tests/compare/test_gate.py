@@ -209,13 +209,13 @@ def test_equal_results_of_several_tasks_and_prompts_are_decided():
 
 
 def test_a_mean_that_is_worse_only_without_correction_is_no_decision():
-    first = replace(of_scores_with(60, 8, 18), task="first")
+    first = replace(of_scores_with(60, 9, 19), task="first")
     second = replace(of_scores_with(2000, 0, 20), task="second")  # surely worse, but by less than the margin
     result = gate([first, second], margin=0.02)
     assert result.high < 0  # worse, if it were the only test
     assert result.tasks["decision"].tolist() == ["worse", "not worse"]
-    # 18 losses and 8 gains have p = .04 (binomial), the least but one of three
-    assert 0.05 < result.tasks["worse_holm"].iloc[0] < 2 * stats.binomtest(8, 26, alternative="less").pvalue
+    # 19 losses and 9 gains have p = .04 (binomial), the least but one of three
+    assert 0.05 < result.tasks["worse_holm"].iloc[0] < 2 * stats.binomtest(9, 28, alternative="less").pvalue
     assert (result.decision, result.worse_tasks) == ("cannot tell", [])
 
 
@@ -240,6 +240,18 @@ def test_an_interval_around_zero_has_the_variance_that_it_implies():
     pseudo = (q * 0.01) ** 2
     slope = 0.01 * (2 * (0.0005 + pseudo) / (0.001 + pseudo) - 1)
     assert distance**2 == pytest.approx(q**2 * (0.001 + slope * distance))
+
+
+def test_a_large_cluster_does_not_widen_the_interval_by_its_size():
+    """Of 1,000 examples, 50 are one cluster; answers do not depend on it."""
+    generator = np.random.default_rng(4)
+    clusters = np.concatenate([np.zeros(50), np.arange(1, 951)])
+    differences = generator.choice([-1, 0, 1], 1000, p=[0.2, 0.7, 0.1])
+    reference = np.where(differences == 0, generator.random(1000) < 0.6, differences < 0).astype(float)
+    scores = np.stack([reference + differences, reference])[:, None]
+    result, alone = (gate([of_scores(scores, codes)], 0.02) for codes in (clusters, np.arange(1000)))
+    assert (result.decision, alone.decision) == ("worse", "worse")
+    assert result.high - result.low < 1.5 * (alone.high - alone.low)
 
 
 def test_wrong_responses_are_named():

@@ -67,7 +67,8 @@ class Difference:
         Its estimated variance; the last part is over examples. More examples do not reduce the other parts
         (of prompts or training seeds).
     unit
-        The largest weight of one cluster of examples in the mean.
+        The mean weight of a cluster of examples, weighted by itself: 1 divided by the number of examples if
+        each is by itself. By so much the variance grows with each unit of the mean, if differences are rare.
     gains, losses
         Sums of squares of the clusters' parts in the mean, where the candidate is better or worse.
     """
@@ -85,7 +86,7 @@ class Difference:
         # a single cluster does not show how the difference varies
         spread = difference.spread if len(parts) > 1 else Spread((0.0,), (0.0,))
         gains, losses = (float((side**2).sum()) for side in (parts[parts > 0], parts[parts < 0]))
-        return cls(difference.value, spread, float(sample.weights.max()), gains, losses)
+        return cls(difference.value, spread, float((sample.weights**2).sum()), gains, losses)
 
     def low(self, alpha: float) -> float:
         """The lower end of the interval; lower true values have a probability of at most alpha."""

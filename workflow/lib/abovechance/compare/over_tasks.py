@@ -23,8 +23,8 @@ def together(tasks: Sequence[Sample]) -> Sample:
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
     draws = np.mean([task.draws for task in tasks], axis=0)
-    clusters = Shared.of(_cluster_names(number, task) for number, task in enumerate(tasks))
-    repeats = Shared.of(_repeat_names(number, task) for number, task in enumerate(tasks))
+    clusters = Shared.by_name(_cluster_names(number, task) for number, task in enumerate(tasks))
+    repeats = Shared.by_name(_repeat_names(number, task) for number, task in enumerate(tasks))
     residuals = [task.residuals for task in tasks]
     sums, weights = np.zeros((models, clusters.different)), np.zeros(clusters.different)
     for task, places in zip(tasks, clusters.places, strict=True):
@@ -70,7 +70,7 @@ class Shared(NamedTuple):
     different: int
 
     @classmethod
-    def of(cls, names: Iterable[Sequence[Hashable]]) -> Shared:
+    def by_name(cls, names: Iterable[Sequence[Hashable]]) -> Shared:
         """Return those that have the same name in several tasks as one."""
         numbers: dict[Hashable, int] = {}
         places = [
