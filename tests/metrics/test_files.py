@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from abovechance.chance import null_distribution
 from abovechance.core.errors import InputError
 from abovechance.metrics import metric
 from abovechance.metrics.files import PredictionFile, ScoreFile, has_scores, read_predictions, read_scores
@@ -223,3 +224,15 @@ def test_a_column_of_candidates_can_have_any_name(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("example,gold,prediction,self\ne,1,1,a\ne,1,0,b\n")
     assert read_predictions(path, metric("accuracy"), ["self"]).names == ["a", "b"]
+
+
+def test_the_order_of_rows_does_not_decide_which_members_of_clusters_meet(tmp_path):
+    predictions, gold = "babbabbaba", "babbaababa"
+    rows = [f"e{n},{gold[n]},{predictions[n]},c{n // 2}" for n in range(10)]
+    results = []
+    for number, order in enumerate((range(10), [1, 0, 3, 2, 5, 4, 7, 6, 8, 9], reversed(range(10)))):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("\n".join(["example,gold,prediction,cluster", *(rows[n] for n in order)]) + "\n")
+        read = read_predictions(path, metric("accuracy"))
+        results.append(null_distribution("accuracy", read.predictions, read.gold, clusters=read.clusters).p)
+    assert results == pytest.approx([0.05] * 3)

@@ -15,6 +15,7 @@ from abovechance.core.arrays import Ints
 from abovechance.core.csv_table import NUMBER, SHARE, CsvTable
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
+from abovechance.core.words import natural_key
 from abovechance.metrics.contract import Metric
 
 NEEDED = ("example", "gold", "prediction")
@@ -34,7 +35,7 @@ class PredictionFile:
     names
         (candidates,) their names, in the order of the file.
     examples
-        (examples,) their names, in the order of the file.
+        (examples,) their names, in the order of the file; with clusters, in the order of the names.
     predictions
         (candidates, examples) predictions, in the form that the metric needs.
     gold
@@ -77,6 +78,9 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
             f"{path}: has a column attempt, but {metric.name} needs one prediction for each example; use "
             "pass@k, or name the column with --candidates"
         )
+    if "cluster" in table:  # whose members are matched in their order, which rows must not decide
+        by_name = sorted(range(len(table)), key=lambda place: natural_key(table["example"].iat[place]))
+        table = table.iloc[by_name]
     examples = table["example"].unique().tolist()
     by_example = {
         name: _of_examples(table, name, path)

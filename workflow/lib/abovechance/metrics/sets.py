@@ -101,5 +101,9 @@ METRICS = (
 WITH_K = {
     "ndcg": _at("ndcg", "normalized discounted cumulative gain of the first {k} items", _ndcg),
     "recall": _at("recall", "share of the relevant items among the first {k}", _recall),
-    "avg": _at("avg", "mean of AC@1 to AC@{k}, the shares of relevant items among the first", _average_hit),
+    "avg": _at(
+        "avg",
+        "mean over j = 1 to {k} of the relevant items among the first j, divided by j or, if fewer, their number",
+        _average_hit,
+    ),
 }
