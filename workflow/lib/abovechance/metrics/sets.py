@@ -103,7 +103,7 @@ WITH_K = {
     "recall": _at("recall", "share of the relevant items among the first {k}", _recall),
     "avg": _at(
         "avg",
-        "mean over j = 1 to {k} of the relevant items among the first j, divided by j or, if fewer, their number",
+        "mean over j = 1 to {k} of the relevant items among the first j, divided by j or, if fewer, by all",
         _average_hit,
     ),
 }
