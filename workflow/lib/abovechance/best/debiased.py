@@ -30,7 +30,7 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from abovechance.best.candidates import Candidates
 from abovechance.core.arrays import Bools, Floats, Ints
-from abovechance.core.errors import check_inside
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums
 
@@ -73,7 +73,7 @@ def debiased_score(
     confidence
         Confidence level of the interval, in (0, 1).
     splits
-        Number of random splits of the examples into halves.
+        Number of random splits of the examples into halves, at least 1.
     seed
         Decides the splits.
     """
@@ -257,6 +257,8 @@ def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, se
     values
         (candidates, examples) whose mean is taken.
     """
+    if splits < 1:
+        raise InputError(f"splits is {splits}; expected at least 1")
     count = int(clusters.max()) + 1
     generator = np.random.default_rng(seed)
     halves = np.argsort(generator.random((splits, count)), axis=1) < (count + 1) // 2

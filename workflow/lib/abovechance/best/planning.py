@@ -55,7 +55,7 @@ def examples_for_difference(
     """
     ranges = {
         "difference": (difference, 0 < difference <= 1, "above 0, at most 1"),
-        "candidates": (candidates, candidates >= 1, "at least 1"),
+        "candidates": (candidates, candidates >= 1 and candidates == int(candidates), "at least 1, whole"),
         "accuracy": (accuracy, 0 <= accuracy < 1, "from 0, below 1"),
         "correlation": (correlation, 0 <= correlation < 1, "from 0, below 1"),
         "alpha": (alpha, 0 < alpha < 1, "above 0, below 1"),

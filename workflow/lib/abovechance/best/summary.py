@@ -195,8 +195,15 @@ def judge_best(
         Confidence level of the intervals.
     draws, seed
         See ``selection_null``.
+
+    Raises
+    ------
+    InputError
+        If a value is outside its range, or no two candidates are evaluated on the same example.
     """
     check_inside(0, 1, confidence=confidence)
+    if start is not None and not 0 <= start < len(candidates.names):
+        raise InputError(f"start is {start}; expected the place of one of {len(candidates.names)} candidates")
     if candidates.evaluated.sum(axis=0).max() < 2:
         raise InputError(
             "no two candidates are evaluated on the same example, so they cannot be compared; expected "
@@ -282,6 +289,11 @@ def judge_reported(
         raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")
     if len(values) < 2:
         raise InputError(f"there is a score of {counted(len(values), 'candidate')}; expected at least two")
+    labels = list(map(str, range(len(values)) if names is None else names))
+    if len(labels) != len(values) or len({*labels}) < len(labels):
+        raise InputError(f"{len(labels)} names for {len(values)} candidates; expected a name for each")
+    if (sizes != np.asarray(examples)).any():
+        raise InputError(f"examples are {examples!r}; expected whole numbers")
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
     # candidates on part of the examples are tried, but not chosen
@@ -295,7 +307,6 @@ def judge_reported(
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
     debiased = float(np.clip(true_scores(values, sizes, of_answers)[chosen], low, high))
     vary_less = _vary_less(values, noise.variance * (1 - of_answers) * float((1 / sizes).mean()))
-    labels = list(map(str, range(len(values)))) if names is None else names
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, partial))
     independent = (

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from numbers import Real
 from typing import overload
 
 import numpy as np
@@ -79,8 +80,9 @@ class RandomBaseline:
         >>> RandomBaseline.from_choices({2: 50, 5: 50}).standard
         0.35
         """
-        if any(number < 1 for number in choices):
-            raise ValueError(f"choices has {min(choices)}: an example has at least one choice")
+        for number in choices:
+            if not isinstance(number, Real) or number < 1 or number != int(number):
+                raise ValueError(f"choices has {number!r}: expected whole numbers, at least 1")
         return cls._from_pairs((1 / number, examples) for number, examples in choices.items())
 
     @classmethod

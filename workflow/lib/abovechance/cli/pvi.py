@@ -10,7 +10,7 @@ import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
-from abovechance.cli.output import expanded, show, tell_note
+from abovechance.cli.output import as_rows, expanded, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
 from abovechance.core.words import counted
@@ -111,11 +111,15 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
 
 def _examples(table: pd.DataFrame, as_json: bool) -> None:
     """Summarize the PVI of examples, and list the hardest ones."""
-    show(pd.DataFrame([overview.summarize_examples(table)]), as_json, upright=True)
-    if not as_json:
-        typer.echo("\nThe hardest examples:\n")
-        hardest = table.sort_values("pvi", kind="stable").head(FEW)
-        show(hardest.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
+    summary = pd.DataFrame([overview.summarize_examples(table)])
+    hardest_first = table.sort_values("pvi", kind="stable")
+    if as_json:
+        show_json(as_rows(summary)[0] | {"hardest_first": as_rows(hardest_first)})
+        return
+    show(summary, as_json, upright=True)
+    typer.echo("\nThe hardest examples:\n")
+    few = hardest_first.head(FEW)
+    show(few.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
 
 
 def _check_choices(tables: list[pd.DataFrame], paths: tuple[Path, Path]) -> None:

@@ -79,8 +79,8 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
             "pass@k, or name the column with --candidates"
         )
     if "cluster" in table:  # whose members are matched in their order, which rows must not decide
-        by_name = sorted(range(len(table)), key=lambda place: natural_key(table["example"].iat[place]))
-        table = table.iloc[by_name]
+        names = table["example"].tolist()
+        table = table.iloc[sorted(range(len(names)), key=lambda place: natural_key(names[place]))]
     examples = table["example"].unique().tolist()
     by_example = {
         name: _of_examples(table, name, path)

@@ -40,7 +40,7 @@ NONE = Anova(np.nan, np.nan, np.nan, np.nan)
 
 
 def one_way(groups: Sequence[ArrayLike]) -> Anova:
-    """Return the common one-way analysis of variance (``scipy.stats.f_oneway``).
+    """Return the common one-way analysis of variance (``scipy.stats.f_oneway``), without missing numbers.
 
     The paper's (Lu et al., Tables 3 and 15) has a group for each of three exemplar sets, and in each the mean
     PVI of correct predictions for two numbers of shots: six numbers, 2 and 3 degrees of freedom. With so
