@@ -46,7 +46,7 @@ SUBJECTS = {
 # Tests of the command line in this process reach all subjects.
 COMMANDS = [
     "tests/cli/test_cli.py",
-    "tests/cli/test_predictions.py",
+    "tests/cli/test_chance.py",
     "tests/test_bad_inputs.py",
     "tests/test_docs.py",
 ]

@@ -1,293 +1,195 @@
-"""Commands about chance alone: baseline, plan and power."""
+"""The command ``chance``: is any metric of predictions and gold answers better than chance?"""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-import pandas as pd
 import typer
 
-from abovechance.chance import planning
-from abovechance.chance.baselines import expected_accuracies
-from abovechance.chance.random_baseline import MOST_PROMPTS, RandomBaseline
-from abovechance.chance.verdicts import JUDGED, Verdict
+from abovechance.chance.permutation import DRAWS, NullDistribution, null_distribution
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.options import (
-    Alpha,
-    Chance,
-    Choices,
-    Examples,
-    FigureFile,
-    Json,
-    Prompts,
-    chance_of_figure,
-    finite,
-    one_chance,
-    random_baseline,
-    refuse,
-    share,
-)
-from abovechance.cli.output import expanded, show, write_figure
+from abovechance.cli.options import Example, Json, results_or_example
+from abovechance.cli.output import show_json
+from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ALPHA
-from abovechance.study.own_tasks import task_chances
+from abovechance.core.reading import heading
+from abovechance.ladder.floors import above_floor
+from abovechance.metrics.files import PredictionFile, has_scores, read_predictions, read_scores
+from abovechance.metrics.registry import BUILT_IN, WITH_K, metric as metric_of_name
+
+NAMES = [*BUILT_IN, *(f"{name}@k" for name in WITH_K)]
 
 
 @app.command(
     epilog=example_lines(
-        "abovechance baseline -n 100 -c 2 -t 200",
-        "abovechance baseline -c 2:50,5:50 -t 20 --accuracy 0.46",
+        "abovechance chance predictions.csv --metric f1_macro",
+        "abovechance chance predictions.csv --metric ndcg@10 --tries 50",
+        "abovechance chance attempts.csv --metric pass@5 --candidates prompt,harness",
+        "abovechance chance agents.csv --metric pass@1 --floor null_agent.csv",
     )
 )
-def baseline(
-    examples: Examples = None,
-    chance: Chance = None,
-    choices: Choices = None,
-    task: Annotated[
-        Path | None, typer.Option("--task", help="Task file with the examples and their choices.")
-    ] = None,
-    prompts: Prompts = 1,
-    accuracy: Annotated[
+def chance(
+    predictions: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV with the columns example, gold and prediction, and optionally candidate, attempt, "
+            "choices, stratum and cluster; or, with --floor, with the columns example and score.",
+            show_default=False,
+            callback=results_or_example,
+        ),
+    ] = Path(),
+    _example: Example = False,
+    metric: Annotated[
         str | None,
         typer.Option(
-            "--accuracy",
-            "-a",
-            metavar="FLOAT",
-            callback=share,
-            help="Best accuracy, with the reported number of digits.",
+            "--metric",
+            "-m",
+            help=f"Name of the metric: {', '.join(NAMES)}, or module:function.  [default: accuracy]",
+            show_default=False,
         ),
     ] = None,
-    as_json: Json = False,
-) -> None:
-    """Compute the random baselines. With --accuracy, test whether an accuracy is better than chance."""
-    if task is None:
-        guesser = random_baseline(examples, chance, choices)
-    else:
-        options = {"--examples": examples, "--chance": chance, "--choices": choices}
-        refuse(options, "with --task, because the task file contains the examples and their choices")
-        guesser = RandomBaseline(task_chances(expanded(task, "--task")))
-    if accuracy is not None:
-        verdict = Verdict.from_accuracy(accuracy, guesser, prompts)
-        report = {"accuracy": verdict.accuracy, "examples": guesser.examples, "prompts": prompts}
-        report |= verdict.judgement | verdict.conclusion | ({"note": verdict.note} if verdict.note else {})
-    else:
-        report = {"examples": guesser.examples, "prompts": prompts} | expected_accuracies(guesser, prompts)
-    show(pd.DataFrame([report]), as_json, upright=True, columns=JUDGED)
-
-
-@app.command(
-    epilog=example_lines(
-        "abovechance plan -c 2 -t 200 --margin 0.05",
-        "abovechance plan -c 2 -n 100 --accuracy 0.62",
-        "abovechance plan -c 2 -n 100 -t 200",
-        "abovechance plan --candidates 30 --difference 0.1 --accuracy 0.6",
-    )
-)
-def plan(
-    chance: Chance = None,
-    choices: Choices = None,
-    examples: Examples = None,
-    prompts: Annotated[
+    tries: Annotated[
         int | None,
         typer.Option(
-            "--prompts", "-t", min=1, max=MOST_PROMPTS, help="Number of prompts that you plan to try."
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin",
-            "-m",
-            callback=finite,
-            help="Largest allowed difference between the maximum random baseline and chance.",
-        ),
-    ] = None,
-    accuracy: Annotated[
-        float | None,
-        typer.Option(
-            "--accuracy",
-            "-a",
-            min=0,
-            max=1,
-            callback=finite,
-            help="Accuracy that the maximum random baseline must stay below; with --candidates, the accuracy "
-            "of the start (default: 0.5).",
+            "--tries",
+            "-t",
+            min=1,
+            max=10**6,
+            help="Number of tries, if more candidates were tried than the CSV has.",
         ),
     ] = None,
     candidates: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of candidates that a search will compare with its start."),
-    ] = None,
-    difference: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0, max=1, callback=finite, help="True difference from the start that must be found."
+            help="Columns that name a candidate together, such as prompt,harness.  [default: candidate]",
+            show_default=False,
         ),
     ] = None,
-    correlation: Annotated[
-        float | None,
+    floor: Annotated[
+        Path | None,
         typer.Option(
-            min=0, max=0.999, help="Pearson's correlation of the answers of two candidates.  [default: 0.5]"
+            help="CSV with the scores of a null or random agent, with which scores are compared (columns "
+            "example and score).",
+            show_default=False,
         ),
     ] = None,
-    alpha: Alpha = None,
-    figure: FigureFile = None,
+    draws: Annotated[
+        int, typer.Option(min=100, max=10**6, help="Number of random permutations for the p-value.")
+    ] = DRAWS,
     as_json: Json = False,
 ) -> None:
-    """Plan the number of examples or prompts of an evaluation.
+    """Test whether any metric of predictions is better than chance.
 
-    With --prompts and --margin, the command computes the number of examples. With --examples and --prompts,
-    it computes the lowest accuracy that is better than chance. With --examples and --accuracy, it computes
-    the largest number of prompts for which the maximum baseline is below this accuracy.
-
-    With --candidates and --difference, it computes the number of validation examples of a prompt search: the
-    best candidate, which is better than the start by this difference, is then found with a power of 0.8.
-    --accuracy is the accuracy of the start.
+    The gold answers are permuted among similar examples, in the same way for all candidates, and the best
+    candidate is taken each time. This gives the expected value of one candidate by chance, the expected
+    value of the best of all tries, and the p-value. Scores of code and agents have no gold answers. They are
+    compared with the scores of a floor, such as an agent that does nothing (--floor).
     """
-    if candidates is not None:
-        guesser_options = {
-            "--chance": chance,
-            "--choices": choices,
-            "--examples": examples,
-            "--prompts": prompts,
-        }
-        refuse(guesser_options | {"--margin": margin, "--figure": figure}, "with --candidates")
-        show(_plan_search(candidates, difference, accuracy, correlation, alpha), as_json, upright=True)
+    columns = [name.strip() for name in (candidates or "").split(",") if name.strip()]
+    if has_scores(predictions):
+        _compare_with_floor(predictions, floor, metric or "pass@1", tries, columns, draws, as_json)
         return
-    refuse({"--difference": difference, "--correlation": correlation}, "without --candidates")
-    report: dict[str, Any] = {}
-    has_examples = examples is not None or (choices is not None and ":" in choices)
-    refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
-    refuse({"--accuracy": accuracy, "--alpha": alpha} if not has_examples else {}, "without --examples")
-    if figure is not None:
-        single_chance = chance_of_figure(chance, choices)
-    alpha = ALPHA if alpha is None else alpha
-    if prompts is not None and margin is not None:
-        report["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
-    if has_examples:
-        guesser = random_baseline(examples, chance, choices)
-        if accuracy is not None:
-            allowed = planning.prompts_allowed(guesser, accuracy)
-            report["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
-        if prompts is not None:
-            report |= expected_accuracies(guesser, prompts)
-            report |= _least_accuracies(guesser, prompts, alpha, None if as_json else "none")
-    if not report and (figure is None or prompts is None):
-        raise InputError(
-            "nothing to plan: use --prompts with --margin, --examples with --accuracy or with --prompts, or "
-            "--candidates with --difference"
+    if floor is not None:
+        raise InputError(f"--floor needs scores, but {predictions} has predictions; leave it out")
+    chosen = metric_of_name(metric or "accuracy")
+    file = read_predictions(predictions, chosen, columns)
+    with _named(predictions):
+        result = null_distribution(
+            chosen,
+            file.predictions,
+            file.gold,
+            file.strata,
+            tries,
+            clusters=file.clusters,
+            choices=file.choices,
+            draws=draws,
         )
-    if report:
-        show(pd.DataFrame([report], dtype=object), as_json, upright=True)
-    if figure is not None:
-        from abovechance.shown import baselines
-
-        prompt_counts = sorted({1, 10, 100, 1000, prompts or 1})
-        write_figure(baselines.plan, baselines.plan_numbers(single_chance, prompt_counts), figure)
-
-
-def _least_accuracies(
-    guesser: RandomBaseline, prompts: int, alpha: float, none: str | None
-) -> dict[str, float | str | None]:
-    """Return the least accuracies that are better than chance; ``none`` if not even 1 is."""
-    least = {
-        "least_accuracy_above_maximum_baseline": planning.least_above(guesser, prompts),
-        f"least_accuracy_at_alpha_{alpha:g}": planning.least_significant(guesser, prompts, alpha),
-    }
-    return {name: none if value is None else value for name, value in least.items()}
-
-
-def _plan_search(
-    candidates: int,
-    difference: float | None,
-    accuracy: float | None,
-    correlation: float | None,
-    alpha: float | None,
-) -> pd.DataFrame:
-    """Return the number of validation examples of a search, as one row."""
-    from abovechance.best.planning import POWER, examples_for_difference
-
-    if difference is None:
-        raise InputError("--candidates needs --difference, such as --difference 0.05")
-    plan: dict[str, Any] = {
-        "difference": difference,
-        "candidates": candidates,
-        "accuracy": 0.5 if accuracy is None else accuracy,
-        "correlation": 0.5 if correlation is None else correlation,
-        "alpha": ALPHA if alpha is None else alpha,
-    }
-    return pd.DataFrame(
-        [plan | {"power": POWER, "examples_needed": examples_for_difference(**plan)}], dtype=object
-    )
-
-
-@app.command(
-    epilog=example_lines(
-        "abovechance power -c 2 -n 100 -t 20 --accuracy 0.6",
-        "abovechance power -c 2 -t 20 --accuracy 0.6 --target-power 0.9",
-    )
-)
-def power(
-    accuracy: Annotated[
-        float,
-        typer.Option(
-            "--accuracy",
-            "-a",
-            min=0,
-            max=1,
-            callback=finite,
-            help="True accuracy of the prompts that are better than chance.",
-        ),
-    ],
-    chance: Chance = None,
-    choices: Choices = None,
-    examples: Examples = None,
-    prompts: Prompts = 1,
-    better: Annotated[
-        int, typer.Option(min=1, help="Number of prompts with this true accuracy; the others guess.")
-    ] = 1,
-    alpha: Alpha = None,
-    target_power: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            max=0.999,
-            callback=finite,
-            help="Target power, if --examples is not given.  [default: 0.8]",
-        ),
-    ] = None,
-    figure: FigureFile = None,
-    as_json: Json = False,
-) -> None:
-    """Compute the power to find a prompt that is better than chance.
-
-    Without --examples, compute the number of examples that reaches the target power.
-    """
-    alpha = ALPHA if alpha is None else alpha
-    report: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
-    if figure is not None:
-        single_chance = chance_of_figure(chance, choices)
-    if examples is None and not (choices and ":" in choices):
-        single_chance = one_chance(chance, choices)
-        target_power = 0.8 if target_power is None else target_power
-        report["target_power"] = target_power
-        examples = planning.examples_for_power(single_chance, accuracy, prompts, better, alpha, target_power)
-        report["examples_needed"] = examples
+    if as_json:
+        show_json(_as_object(result, file))
     else:
-        refuse(
-            {"--target-power": target_power}, "with --examples, because the command then computes the power"
-        )
-        guesser = random_baseline(examples, chance, choices)
-        report["power"] = planning.power(guesser, accuracy, prompts, better, alpha)
-    show(pd.DataFrame([report], dtype=object), as_json, upright=True)
-    if figure is not None:
-        from abovechance.shown import baselines
+        print_text(" ".join(result.sentences(file.names)))
 
-        accuracies = np.linspace(single_chance, min(1.0, single_chance + 0.4), 41).tolist()
-        numbers = planning.power_curve(
-            single_chance, [examples or 100], sorted({1, 10, 100, prompts}), accuracies, alpha, better
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _compare_with_floor(
+    path: Path,
+    floor: Path | None,
+    metric: str,
+    tries: int | None,
+    columns: list[str],
+    draws: int,
+    as_json: bool,
+) -> None:
+    """Compare scores with those of a floor."""
+    stem, _, k = metric.partition("@")
+    if stem != "pass":
+        raise InputError(f"--metric {metric} needs predictions, but {path} has scores; use pass@k")
+    metric_of_name(metric)
+    file = read_scores(path, columns)
+    if floor is None:
+        raise InputError(
+            f"{path}: has scores, which have no gold answers; use --floor with the scores of a null or "
+            "random agent on the same examples, or `abovechance best` to compare candidates with each other"
         )
-        write_figure(partial(baselines.power_lines, better=better, target=target_power), numbers, figure)
+    floor_columns = [name for name in columns if name in heading(floor)]
+    floors = read_scores(floor, floor_columns, file.examples)
+    clusters = file.clusters if floors.clusters is None else floors.clusters
+    if file.clusters is not None and (file.clusters != clusters).any():
+        raise InputError(f"{floor}: has other clusters of examples than {path}")
+    with _named(path):
+        result = above_floor(file.attempts, floors.attempts, int(k), tries, clusters, draws)
+    if not as_json:
+        print_text(" ".join(result.sentences))
+        return
+    report = {
+        "metric": metric,
+        "observed": result.values[result.best],
+        "expected": result.floors[result.floor],
+        "expected_best": result.expected_best,
+        "p": result.p,
+        "best": result.best,
+        "floor": result.floor,
+        "tries": result.tries,
+        "examples": result.examples,
+        "assumes_symmetry": result.fractions,
+        "candidates": [{"candidate": name, "value": value} for name, value in result.values.items()],
+    }
+    show_json(report)
+
+
+def _as_object(result: NullDistribution, file: PredictionFile) -> dict[str, Any]:
+    """A result as JSON has it."""
+    low, high = result.interval
+    return {
+        "metric": result.metric,
+        "observed": result.observed,
+        "expected": result.expected,
+        "expected_best": result.expected_best,
+        "low": low,
+        "high": high,
+        "p": result.p,
+        "p_single": result.p_single,
+        "p_error": result.p_error,
+        "best": file.names[result.best],
+        "tries": result.tries,
+        "examples": result.examples,
+        "strata": result.strata,
+        "fixed": result.fixed,
+        "method": result.method,
+        "draws": result.draws,
+        "candidates": [
+            {"candidate": name, "value": float(value)}
+            for name, value in zip(file.names, result.values, strict=True)
+        ],
+    }

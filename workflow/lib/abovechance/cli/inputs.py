@@ -14,6 +14,7 @@ import pandas as pd
 from abovechance.cli.app import names_in_errors
 from abovechance.cli.output import expanded, tell_note
 from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
 from abovechance.core.untrusted import MOST_TEXT, printable
 
@@ -152,3 +153,16 @@ def _from_pipe() -> Path:
         path = path.rename(path.with_suffix(".json"))
     names_in_errors[str(path)] = "standard input"
     return path
+
+
+def imported_of(
+    paths: list[Path], options: Options
+) -> tuple[pd.DataFrame, dict[Setting, str], dict[Setting, list[str]]]:
+    """Return the predictions in logs, and each setting's metric and names of prompts; print notes on them."""
+    from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven
+
+    runs = read_runs(paths, options)
+    table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
+    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table, names)]):
+        tell_note(note)
+    return table, metric_of, names

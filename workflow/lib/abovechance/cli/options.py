@@ -237,3 +237,8 @@ def _whole(text: str) -> int:
         expected = f"a number such as 4, or pairs such as 2:50,5:50, with numbers up to {MOST_EXAMPLES:,}"
         raise InputError(f"--choices has '{text[:30]}'; expected {expected}")
     return int(text)
+
+
+def stated_chance(chance: float | None, choices: str | None) -> float | None:
+    """Return the chance of a lucky guess that --chance or --choices states; None without them."""
+    return None if chance is None and choices is None else one_chance(chance, choices)

@@ -1,4 +1,4 @@
-"""Commands about studies that are there: what differs between two, what one costs."""
+"""Commands on studies and archives: ``diff``, ``cost``, ``verify`` and ``rerun``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about other people's results: check and import."""
+"""The command ``check``: is the best score of each setting better than chance?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from abovechance.chance.baselines import expected_columns
 from abovechance.chance.planning import examples_for_power
 from abovechance.chance.study import RANDOMIZED, VERDICTS, Verdicts, judge
 from abovechance.cli.app import app, example_lines
-from abovechance.cli.inputs import given_paths
+from abovechance.cli.inputs import given_paths, imported_of
 from abovechance.cli.options import (
     NO_RESULTS,
     All,
@@ -31,10 +31,10 @@ from abovechance.cli.options import (
     Metric,
     OneChoice,
     Results,
-    one_chance,
     refuse,
+    stated_chance,
 )
-from abovechance.cli.output import check_writable, show, tell_note
+from abovechance.cli.output import show, tell_note
 from abovechance.cli.reports import (
     Case,
     Junit,
@@ -52,7 +52,7 @@ from abovechance.core.tables import read_table
 from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
 from abovechance.results.accuracy import accuracy_by_prompt
-from abovechance.results.imported import IMPORTED, imported_tasks
+from abovechance.results.imported import imported_tasks
 
 if TYPE_CHECKING:
     from abovechance.importers import Options
@@ -138,7 +138,7 @@ def check(
     from abovechance.importers import Options
 
     reading = Options(
-        chance=_stated_chance(chance, choices),
+        chance=stated_chance(chance, choices),
         metric=metric,
         filter=filter_,
         epoch=epoch,
@@ -310,7 +310,7 @@ def _is_outdated(verdicts: pd.DataFrame, folder: Path, written: float) -> bool:
 
 def _judged(paths: list[Path], options: Options) -> Verdicts:
     """Return the verdicts on other tools' results."""
-    imported, metrics, names = _imported(paths, options)
+    imported, metrics, names = imported_of(paths, options)
     accuracy = pd.concat([accuracy_by_prompt(rows) for _, rows in by_setting(imported)], ignore_index=True)
     prompts_in = {setting: len(rows) for setting, rows in by_setting(accuracy)}
     largest = max(prompts_in, key=lambda setting: prompts_in[setting])
@@ -341,78 +341,3 @@ def _with_names(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> 
     result = table.copy()
     result.insert([*table].index("best_prompt") + 1, "best_prompt_name", best_names)
     return result
-
-
-@app.command(
-    "import",
-    epilog=example_lines(
-        "abovechance import helm_runs/ --output helm.parquet",
-        "abovechance import logs/ --each-file --output mine.parquet",
-    ),
-)
-def import_(
-    results: Results,
-    output: Annotated[Path, typer.Option("--output", "-o", help=".parquet file to write.")],
-    best_of: Annotated[int | None, typer.Option("--prompts", "-t", hidden=True)] = None,
-    each_file: EachFile = False,
-    chance: Chance = None,
-    choices: OneChoice = None,
-    metric: Metric = None,
-    filter_: Filter = None,
-    epoch: Epoch = None,
-) -> None:
-    """Convert other tools' logs to a file that a study starts from.
-
-    Name the file in the config of the study: `predictions: FILE`.
-    """
-    if best_of is not None:
-        raise InputError(
-            "a study needs the results of all prompts, so `import` has no option --prompts; use --each-file "
-            "instead, even for a single prompt, or judge one best score with `abovechance check --prompts`"
-        )
-    from abovechance.importers import Options
-
-    output = check_writable(output, "--output", (".parquet",), results)
-    options = Options(
-        chance=_stated_chance(chance, choices),
-        metric=metric,
-        filter=filter_,
-        epoch=epoch,
-        each_file=each_file,
-        command="import",
-    )
-    paths = given_paths(results)
-    if tables := list(filter(published_scores.is_score_table, paths)):
-        raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
-    imported, _, names = _imported(paths, options)
-    facts = {
-        "imported": [str(path) for path in results],
-        "prompts": {setting.words: of_setting for setting, of_setting in names.items()},
-    }
-    with IMPORTED.writing_parts(output, facts) as write:
-        for _, rows in by_setting(imported):
-            write(rows)
-    prompts = imported[[*SETTING, "prompt"]].drop_duplicates()
-    settings = len(prompts.drop_duplicates(SETTING))
-    typer.echo(f"{output}: {counted(len(prompts), 'prompt')} in {counted(settings, 'setting')}")
-    # a study names prompts by their numbers
-    if any(len(of_setting) > 1 for of_setting in names.values()):
-        for numbering in dict.fromkeys(map(tuple, names.values())):
-            typer.echo("Prompts: " + ", ".join(f"{number} = {name}" for number, name in enumerate(numbering)))
-
-
-def _stated_chance(chance: float | None, choices: str | None) -> float | None:
-    return None if chance is None and choices is None else one_chance(chance, choices)
-
-
-def _imported(
-    paths: list[Path], options: Options
-) -> tuple[pd.DataFrame, dict[Setting, str], dict[Setting, list[str]]]:
-    """Other tools' predictions, each setting's metric and names of prompts; notes go to the error stream."""
-    from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven
-
-    runs = read_runs(paths, options)
-    table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
-    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table, names)]):
-        tell_note(note)
-    return table, metric_of, names
