@@ -20,12 +20,10 @@ with logged(snakemake):
     record = {**facts, "models": []}
     for model in models:
         setting_scores = zip(settings, files.scores, strict=True)
-        scored_with = [
-            read_made_from(Path(path)) for setting, path in setting_scores if setting.model == model
-        ]
+        scored_with = [read_made_from(path) for setting, path in setting_scores if setting.model == model]
         record["models"].append({"name": model, **made_from(scored_with)})
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, files.evaluation_sets), strict=True))
     with writing_results(predictions, accuracy, record) as write:
         for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
             task = tasks[setting.task]

@@ -16,10 +16,10 @@ with logged(snakemake):
     from abovechance.study.config import COUNTED_KEYS
 
     files, params = snakemake.input, snakemake.params
-    counted = dict(zip(map(tuple, params.settings), map(read_table, map(Path, files.counts)), strict=True))
+    counted = dict(zip(map(tuple, params.settings), map(read_table, files.counts), strict=True))
     models = dict(zip(params.models, map(Reader.read, map(Path, files.readers)), strict=True))
     needed = estimate(counted, models)
-    spent = SPENT.together(map(read_table, map(Path, params.spent)))
+    spent = SPENT.together(map(read_table, params.spent))
     config = {key: params.config[key] for key in COUNTED_KEYS if key in params.config}
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
     write_text(text, Path(snakemake.output.config))

@@ -1,7 +1,5 @@
 """Write the debiased accuracy on validation examples, and the accuracy on test examples."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.best.heldout import DEBIASED, heldout_estimates
@@ -10,12 +8,12 @@ from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):
     params = snakemake.params
-    tasks = zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True)
+    tasks = zip(params.tasks, map(read_table, snakemake.input.tasks), strict=True)
     facts = {
         "seed": params.seed,
         "validation": params.heldout["validation"],
         "prompt_counts": params.heldout["prompt_counts"],
     }
-    predictions = read_parts(Path(snakemake.input.predictions))
+    predictions = read_parts(snakemake.input.predictions)
     table = heldout_estimates(predictions, clusters_of(dict(tasks)), **facts)
-    DEBIASED.write(table, Path(snakemake.output[0]), facts)
+    DEBIASED.write(table, snakemake.output[0], facts)

@@ -13,7 +13,7 @@ from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     estimates = read_tables(snakemake.input.debiased)
-    verdicts = read_table(Path(snakemake.input.verdicts))
+    verdicts = read_table(snakemake.input.verdicts)
     tables = [(LUCK, luck(verdicts)), (HELDOUT_DEBIASED, calibration(estimates))]
     write_all(tables, snakemake.output.tables)
     numbers = calibration_numbers(estimates)

@@ -1,7 +1,5 @@
 """Write which examples of a task are evaluated."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.tables import read_table
@@ -9,5 +7,5 @@ from abovechance.study.prompts import EVALUATION_SETS, evaluation_set
 
 with logged(snakemake):
     facts = {"seed": snakemake.params.seed, "max_examples": snakemake.params.max_examples}
-    table = evaluation_set(read_table(Path(snakemake.input.task)), snakemake.params.name, **facts)
-    EVALUATION_SETS.write(table, Path(snakemake.output.table), facts)
+    table = evaluation_set(read_table(snakemake.input.task), snakemake.params.name, **facts)
+    EVALUATION_SETS.write(table, snakemake.output.table, facts)

@@ -11,4 +11,4 @@ with logged(snakemake):
     table = read_evaluations([Path(params.source)])
     table = with_chances(table, params.chances, f"{params.place}: key 'chances")
     table = with_groups(table, params.groups, f"{params.place}: key 'groups")
-    EVALUATIONS.write(table, Path(snakemake.output[0]), {"source": Path(params.source).name})
+    EVALUATIONS.write(table, snakemake.output[0], {"source": Path(params.source).name})

@@ -10,4 +10,4 @@ from abovechance.items.features import EXAMPLE_FEATURES, features
 with logged(snakemake):
     files, names = map(Path, snakemake.input.tasks), snakemake.params.tasks
     table = features(dict(zip(names, map(read_table, files), strict=True)))
-    EXAMPLE_FEATURES.write(table, Path(snakemake.output[0]), {})
+    EXAMPLE_FEATURES.write(table, snakemake.output[0], {})

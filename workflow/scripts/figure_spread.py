@@ -9,6 +9,6 @@ from abovechance.shown import style
 from abovechance.shown.spread import spread, spread_numbers
 
 with logged(snakemake):
-    verdicts = read_table(Path(snakemake.input.verdicts))
+    verdicts = read_table(snakemake.input.verdicts)
     numbers = spread_numbers(read_tables(snakemake.input.accuracy), verdicts)
     style.save(spread(numbers), numbers, Path(snakemake.output.png).with_suffix(""))

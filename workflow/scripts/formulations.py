@@ -1,7 +1,5 @@
 """Write whether formulations of tasks agree over models, and draw it."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.tables import read_table, read_tables
@@ -13,7 +11,7 @@ from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, 
 with logged(snakemake):
     params, outputs = snakemake.params, list(snakemake.output)
     scores = read_tables(snakemake.input.scores)
-    evaluations = read_table(Path(snakemake.input.evaluations))
+    evaluations = read_table(snakemake.input.evaluations)
     tables = [
         (FORMULATIONS, agreement(scores, params.formulations)),
         (FORMULATION_SERIES, change(evaluations, params.formulations)),

@@ -12,12 +12,12 @@ from abovechance.scoring.store import read_asked
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, files.evaluation_sets), strict=True))
     paths = zip(map(Path, files.scores), map(Path, files.prompts), strict=True)
     scored = dict(zip(map(Setting._make, params.settings), paths, strict=True))
     tables = []
-    for predictions_part in read_parts(Path(files.predictions)):
+    for predictions_part in read_parts(files.predictions):
         setting = setting_of(predictions_part)
         task = tasks[setting.task]
         path, prompts = scored[setting]
@@ -28,4 +28,4 @@ with logged(snakemake):
                 setting.label(compared(predictions_part, hardest, task.set_index("example")["cluster"]))
             )
     table = PVI_DEMONSTRATIONS.together(tables)
-    PVI_DEMONSTRATIONS.write(table, Path(snakemake.output[0]), {"normalization": params.normalization})
+    PVI_DEMONSTRATIONS.write(table, snakemake.output[0], {"normalization": params.normalization})

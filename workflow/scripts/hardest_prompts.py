@@ -14,8 +14,8 @@ from abovechance.study.prompts import BALANCED, PROMPTS, draw_prompts
 
 with logged(snakemake):
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    task = read_table(Path(files.task))
-    training = read_table(Path(files.training_set))
+    task = read_table(files.task)
+    training = read_table(files.training_set)
     paths = (map(Path, group) for group in (files.scores, files.null_scores, files.prompts))
     tables = [both_scored(*scored, task, training) for scored in zip(*paths, strict=True)]
     pvi = [
@@ -30,4 +30,4 @@ with logged(snakemake):
     evaluation["demonstration"] = evaluation["example"].isin(hard)
     shots = int(wildcards.shots)
     table = draw_prompts(task, evaluation, wildcards.task, params.seed, shots, params.prompts, BALANCED)
-    PROMPTS.write(table, Path(snakemake.output.table), {"seed": params.seed, "hardest": len(hard)})
+    PROMPTS.write(table, snakemake.output.table, {"seed": params.seed, "hardest": len(hard)})

@@ -15,4 +15,4 @@ with logged(snakemake):
         **snakemake.params.heldout,
     }
     table = guessed_outcomes(lambda: read_parts(predictions), **facts)
-    GUESSERS.write(table, Path(snakemake.output[0]), facts)
+    GUESSERS.write(table, snakemake.output[0], facts)

@@ -11,7 +11,7 @@ from abovechance.results.likelihoods import LIKELIHOODS, of_imported
 
 with logged(snakemake):
     source, total = Path(snakemake.input.predictions), 0
-    with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"predictions": source.name}) as write:
+    with LIKELIHOODS.writing_parts(snakemake.output[0], {"predictions": source.name}) as write:
         for rows in read_imported(source):
             if setting_of(rows).model not in snakemake.params.models:
                 continue

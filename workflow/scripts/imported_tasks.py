@@ -11,4 +11,4 @@ with logged(snakemake):
     source = Path(snakemake.input.predictions)
     tasks = imported_tasks(read_imported(source))
     for name, path in zip(snakemake.params.tasks, snakemake.output, strict=True):
-        TASKS.write(tasks[name], Path(path), {"predictions": source.name})
+        TASKS.write(tasks[name], path, {"predictions": source.name})

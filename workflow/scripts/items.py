@@ -1,7 +1,5 @@
 """Write which examples of a task tell models apart, and what fewer of them cost."""
 
-from pathlib import Path
-
 from script_log import logged
 
 import pandas as pd
@@ -15,13 +13,10 @@ with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     task = params.task
     parts = [
-        rows
-        for path in files.predictions
-        for rows in read_parts(Path(path))
-        if str(rows["task"].iloc[0]) == task
+        rows for path in files.predictions for rows in read_parts(path) if str(rows["task"].iloc[0]) == task
     ]
     predictions = pd.concat(parts, ignore_index=True).astype({"example": str})
-    tables = [read_table(Path(path)) for path in files.features]
+    tables = [read_table(path) for path in files.features]
     features = tables[0][tables[0]["task"] == task] if tables else EXAMPLE_FEATURES.together([])
     (matrix,) = matrices(predictions.rename(columns={"correct": "score"}))
     analysis = analyse(
@@ -38,4 +33,4 @@ with logged(snakemake):
         ),
     )
     for schema in TABLES:
-        schema.write(analysis[schema.name], Path(snakemake.output[schema.name]), {})
+        schema.write(analysis[schema.name], snakemake.output[schema.name], {})

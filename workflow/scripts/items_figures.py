@@ -1,7 +1,5 @@
 """Draw which examples tell models apart, and what fewer of them cost."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.tables import read_table, read_tables
@@ -11,7 +9,7 @@ with logged(snakemake):
     files = snakemake.input
     listed = items.item_numbers(read_tables(files.item_list))
     steps = items.pruning_numbers(read_tables(files.item_pruning))
-    costs, adaptive = read_table(Path(files.costs)), read_table(Path(files.adaptive))
+    costs, adaptive = read_table(files.costs), read_table(files.adaptive)
     figures = [
         ("items", items.scatter(listed), listed),
         ("item_halves", items.halves(listed), listed),

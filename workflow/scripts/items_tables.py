@@ -1,7 +1,5 @@
 """Write the tables of which examples tell models apart, and of what fewer of them cost."""
 
-from pathlib import Path
-
 from script_log import logged
 
 import pandas as pd
@@ -15,8 +13,8 @@ with logged(snakemake):
     files = snakemake.input
     items, steps = read_tables(files.item_list), read_tables(files.item_pruning)
     costs, adaptive = read_tables(files.smaller_benchmarks), read_tables(files.adaptive)
-    features = EXAMPLE_FEATURES.together(map(read_table, map(Path, files.features)))
-    mislabelled = pd.concat([pd.DataFrame(), *map(read_table, map(Path, files.mislabelled))])
+    features = EXAMPLE_FEATURES.together(map(read_table, files.features))
+    mislabelled = pd.concat([pd.DataFrame(), *map(read_table, files.mislabelled)])
     tables = [
         (summary.TASKS, read_tables(files.item_tasks)),
         (of_task.ITEMS, items),

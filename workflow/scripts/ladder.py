@@ -13,7 +13,7 @@ from abovechance.results.predictions import predict
 with logged(snakemake):
     params, files = snakemake.params, snakemake.input
     settings = [*map(Setting._make, params.settings)]
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
     paths = dict(zip(settings, map(Path, files.get("prompts") or []), strict=True))
     prompts = {(setting.task, setting.shots): read_table(path) for setting, path in paths.items()}
     null_files = dict(zip(settings, map(Path, files.null_scores), strict=False))
@@ -29,5 +29,5 @@ with logged(snakemake):
         scores = read_asked(null_files[setting], task, evaluation, paths[setting])
         return predict(scores, task, params.normalization)
 
-    table = ladders(read_parts(Path(files.predictions)), tasks, prompts, params.seed, null_predictions)
-    LADDER.write(table, Path(snakemake.output[0]), {"seed": params.seed})
+    table = ladders(read_parts(files.predictions), tasks, prompts, params.seed, null_predictions)
+    LADDER.write(table, snakemake.output[0], {"seed": params.seed})

@@ -13,7 +13,7 @@ from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     ladder = read_tables(snakemake.input.ladder)
-    counts = guesser_counts(ladder, read_table(Path(snakemake.input.verdicts)))
+    counts = guesser_counts(ladder, read_table(snakemake.input.verdicts))
     write_all([(LADDER_GUESSERS, counts), (LADDER, ladder)], snakemake.output.tables)
     numbers = ladder_numbers(ladder)
     style.save(ladder_figure(numbers), numbers, Path(snakemake.output.figure[0]).with_suffix(""))

@@ -17,5 +17,5 @@ with logged(snakemake):
         for setting, path in zip(settings, snakemake.input.scores, strict=True)
     ]
     table = pd.DataFrame(rows)
-    LEFT_OUT.write(table, Path(snakemake.output.left_out), {})
+    LEFT_OUT.write(table, snakemake.output.left_out, {})
     write_all([(LEFT_OUT, table[table["left_out"] > 0])], snakemake.output.tables)

@@ -11,9 +11,9 @@ from abovechance.scoring.store import read_asked
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
-    with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {}) as write:
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, files.evaluation_sets), strict=True))
+    with LIKELIHOODS.writing_parts(snakemake.output[0], {}) as write:
         settings = map(Setting._make, params.settings)
         for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
             task = tasks[setting.task]

@@ -10,7 +10,7 @@ from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     compared = {model: (name, seed) for model, (name, seed) in params.compared.items()}
     responses = responses_of_study(map(Path, files.predictions), clusters, compared)

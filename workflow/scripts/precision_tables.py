@@ -1,7 +1,5 @@
 """Write the tables that show the same model in two precisions."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.chance.precisions import (
@@ -14,7 +12,7 @@ from abovechance.core.tables import read_table, read_tables
 from abovechance.shown.tables import write_all
 
 with logged(snakemake):
-    verdicts = read_table(Path(snakemake.input.verdicts))
+    verdicts = read_table(snakemake.input.verdicts)
     accuracy = read_tables(snakemake.input.accuracy)
     settings = precision_settings(verdicts, accuracy, snakemake.params.pairs)
     summary = precision_summary(settings)

@@ -16,7 +16,7 @@ with logged(snakemake):
         aggregated=release.usable_accuracies,
         released_outcomes=release.outcomes(),
         own_outcomes=read_tables(files.outcomes),
-        mended=read_table(Path(files.verdicts)),
-        findings=read_table(Path(files.audit)),
+        mended=read_table(files.verdicts),
+        findings=read_table(files.audit),
     )
     write_all(tables_made, snakemake.output)

@@ -13,8 +13,8 @@ from abovechance.scoring.store import both_scored
 with logged(snakemake):
     files, params, outputs = snakemake.input, snakemake.params, snakemake.output
     facts = {"over": params.over}
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
-    evaluated = dict(zip(params.tasks, map(read_table, map(Path, files.evaluation_sets)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
+    evaluated = dict(zip(params.tasks, map(read_table, files.evaluation_sets), strict=True))
     paths = (map(Path, group) for group in (files.scores, files.null_scores, files.prompts))
     scored = dict(zip(map(Setting._make, params.settings), zip(*paths, strict=True), strict=True))
     schemas = {
@@ -28,8 +28,8 @@ with logged(snakemake):
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     labels = {name: labels_of(task) for name, task in tasks.items()}
     series, last = {}, {}
-    with PVI.writing_parts(Path(outputs.pvi), facts) as write:
-        for predictions in read_parts(Path(files.predictions)):
+    with PVI.writing_parts(outputs.pvi, facts) as write:
+        for predictions in read_parts(files.predictions):
             setting = setting_of(predictions)
             task = tasks[setting.task]
             logprobs, null = both_scored(*scored[setting], task, evaluated[setting.task])
@@ -50,4 +50,4 @@ with logged(snakemake):
             pairs.of_model(logprobs, last[task], clusters[task], labels[task], params.nested)
         )
     for table_name, schema in schemas.items():
-        schema.write(schema.together(tables[table_name]), Path(outputs[table_name]), facts)
+        schema.write(schema.together(tables[table_name]), outputs[table_name], facts)

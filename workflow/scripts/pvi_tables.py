@@ -1,7 +1,5 @@
 """Write the tables of what PVI says of settings, prompts and examples."""
 
-from pathlib import Path
-
 from script_log import logged
 
 import pandas as pd
@@ -14,7 +12,7 @@ from abovechance.shown.tables import write_all
 
 with logged(snakemake):
     files = snakemake.input
-    tasks = dict(zip(snakemake.params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    tasks = dict(zip(snakemake.params.tasks, map(read_table, files.tasks), strict=True))
     inputs = examples.inputs_of(tasks)
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
     labels = {name: labels_of(task) for name, task in tasks.items()}

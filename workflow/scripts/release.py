@@ -15,7 +15,7 @@ with logged(snakemake) as log:
         for name in ("released", "released_accuracy", "predictions", "accuracy")
     }
     files = Files(**by_model, audit=Path(snakemake.output.audit))
-    examples = read_table(Path(snakemake.input.examples))
+    examples = read_table(snakemake.input.examples)
     problems = take_in(Release(Path(snakemake.input.release)), examples, files, progress(log))
     if problems:
         first = f"{problems[0].file}: {problems[0].problem}"

@@ -13,4 +13,4 @@ with logged(snakemake):
     if snakemake.params.pinned:
         check_sha256(source, snakemake.params.pinned)
     examples = released_examples(read_bigbench_tasks(source, snakemake.params.tasks))
-    RELEASED_EXAMPLES.write(examples, Path(snakemake.output[0]), {"source": source.name})
+    RELEASED_EXAMPLES.write(examples, snakemake.output[0], {"source": source.name})

@@ -13,4 +13,4 @@ with logged(snakemake):
     if snakemake.params.pinned:
         check_sha256(source, snakemake.params.pinned)
     table = features(read_bigbench_tasks(source, snakemake.params.tasks), numbers_alone=True)
-    EXAMPLE_FEATURES.write(table, Path(snakemake.output[0]), {"source": source.name})
+    EXAMPLE_FEATURES.write(table, snakemake.output[0], {"source": source.name})

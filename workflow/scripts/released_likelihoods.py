@@ -10,6 +10,6 @@ from abovechance.results.likelihoods import LIKELIHOODS
 
 with logged(snakemake):
     source = Path(snakemake.input.released)
-    with LIKELIHOODS.writing_parts(Path(snakemake.output[0]), {"released": source.name}) as write:
+    with LIKELIHOODS.writing_parts(snakemake.output[0], {"released": source.name}) as write:
         for released in read_parts(source):
             write(released_likelihoods(released))

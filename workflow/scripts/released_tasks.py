@@ -17,4 +17,4 @@ with logged(snakemake):
     release = Release(Path(snakemake.input.release))
     tasks = read_bigbench_tasks(source, snakemake.params.tasks)
     for (name, task), path in zip(tasks.items(), snakemake.output, strict=True):
-        TASKS.write(pooled_task(task, release.sample(name)), Path(path), {"source": source.name})
+        TASKS.write(pooled_task(task, release.sample(name)), path, {"source": source.name})

@@ -17,8 +17,8 @@ with logged(snakemake):
         parts=report.parts(Path(files.config[0]).parent, snakemake.params.questions),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),
-            [read_made_from(Path(path)) for path in files.get("predictions", [])],
+            [read_made_from(path) for path in files.get("predictions", [])],
         ),
-        verdicts=read_table(Path(files.verdicts)) if files.get("verdicts") else None,
+        verdicts=read_table(files.verdicts) if files.get("verdicts") else None,
     )
     write_text(text, Path(snakemake.output[0]))

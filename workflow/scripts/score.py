@@ -25,10 +25,10 @@ with logged(snakemake) as log:
     torch.set_num_threads(snakemake.threads)
     wildcards, params, files = snakemake.wildcards, snakemake.params, snakemake.input
     weights = Weights.read(Path(files.weights))
-    task, evaluation = read_table(Path(files.task)), read_table(Path(files.evaluation_set))
+    task, evaluation = read_table(files.task), read_table(files.evaluation_set)
     cells = {
         Path(output): Cell(
-            Setting(wildcards.model, wildcards.task, shots), task, evaluation, read_table(Path(prompts))
+            Setting(wildcards.model, wildcards.task, shots), task, evaluation, read_table(prompts)
         )
         for shots, prompts, output in zip(params.shots, files.prompts, snakemake.output.scores, strict=True)
     }

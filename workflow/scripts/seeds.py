@@ -1,7 +1,5 @@
 """Write where the answers of models with several seeds vary."""
 
-from pathlib import Path
-
 from script_log import logged
 
 import pandas as pd
@@ -15,7 +13,7 @@ with logged(snakemake):
     parts = [
         rows
         for path in snakemake.input.predictions
-        for rows in read_parts(Path(path))
+        for rows in read_parts(path)
         if str(rows["model"].iloc[0]) in trainings
     ]
     write_all([(SEEDS, of_seeds(pd.concat(parts, ignore_index=True), trainings))], snakemake.output)

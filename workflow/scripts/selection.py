@@ -1,7 +1,5 @@
 """Write how much of each setting's best accuracy is luck."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.best.study import SELECTION, clusters_of, selected
@@ -9,6 +7,6 @@ from abovechance.core.tables import read_parts, read_table
 
 with logged(snakemake):
     params = snakemake.params
-    tasks = zip(params.tasks, map(read_table, map(Path, snakemake.input.tasks)), strict=True)
-    table = selected(read_parts(Path(snakemake.input.predictions)), clusters_of(dict(tasks)), params.seed)
-    SELECTION.write(table, Path(snakemake.output[0]), {"seed": params.seed})
+    tasks = zip(params.tasks, map(read_table, snakemake.input.tasks), strict=True)
+    table = selected(read_parts(snakemake.input.predictions), clusters_of(dict(tasks)), params.seed)
+    SELECTION.write(table, snakemake.output[0], {"seed": params.seed})

@@ -1,7 +1,5 @@
 """Write what varies in series of models, and draw how their scores develop."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.tables import read_table
@@ -11,7 +9,7 @@ from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbe
 from abovechance.variance.summary import SERIES, of_evaluations
 
 with logged(snakemake):
-    table, outputs = read_table(Path(snakemake.input[0])), list(snakemake.output)
+    table, outputs = read_table(snakemake.input[0]), list(snakemake.output)
     summary, panels = of_evaluations(table), panels_of(table)
     write_all([(SERIES, summary)], [path for path in outputs if "/tables/" in path])
     developed, varied = curve_numbers(panels), noise_numbers(summary, panels)

@@ -1,7 +1,5 @@
 """Write the scores of a study's series as evaluations of seeds and checkpoints."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.tables import read_tables
@@ -10,4 +8,4 @@ from abovechance.variance.study import evaluations
 
 with logged(snakemake):
     table = evaluations(read_tables(snakemake.input), snakemake.params.series)
-    EVALUATIONS.write(table, Path(snakemake.output[0]), {})
+    EVALUATIONS.write(table, snakemake.output[0], {})

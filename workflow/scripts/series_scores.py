@@ -1,7 +1,5 @@
 """Write a model's scores, discrete and continuous, with standard errors."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.core.settings import setting_of
@@ -10,12 +8,12 @@ from abovechance.variance.study import SERIES_SCORES, score_setting
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
-    tasks = dict(zip(params.tasks, map(read_table, map(Path, files.tasks)), strict=True))
+    tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
     clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
-    likelihoods = {setting_of(rows): rows for rows in read_parts(Path(files.likelihoods))}
+    likelihoods = {setting_of(rows): rows for rows in read_parts(files.likelihoods)}
     tables = []
-    for predictions in read_parts(Path(files.predictions)):
+    for predictions in read_parts(files.predictions):
         setting = setting_of(predictions)
         table = score_setting(predictions, likelihoods[setting], clusters[setting.task])
         tables.append(setting.label(table))
-    SERIES_SCORES.write(SERIES_SCORES.together(tables), Path(snakemake.output[0]), {})
+    SERIES_SCORES.write(SERIES_SCORES.together(tables), snakemake.output[0], {})

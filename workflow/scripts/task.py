@@ -26,4 +26,4 @@ with logged(snakemake):
     else:
         table = read_own(source)
     table = apply_format(table, form, f"task '{snakemake.wildcards.task}'")
-    TASKS.write(table, Path(snakemake.output.table), {"source": source.name, "format": form})
+    TASKS.write(table, snakemake.output.table, {"source": source.name, "format": form})

@@ -14,9 +14,9 @@ with logged(snakemake):
 
     files, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     reader = Reader.read(Path(files.reader))
-    task, sets = read_table(Path(files.task)), {"evaluation_sets": read_table(Path(files.evaluation_set))}
+    task, sets = read_table(files.task), {"evaluation_sets": read_table(files.evaluation_set)}
     if files.training_set:
-        sets["training_sets"] = read_table(Path(files.training_set))
+        sets["training_sets"] = read_table(files.training_set)
     cells = []
     for kind in (kind for kind in KINDS if kind.name in params.kinds):
         for shots, prompts in zip(params.shots, map(Path, files.prompts), strict=True):
@@ -30,4 +30,4 @@ with logged(snakemake):
         path=expected_path(reader.weights),
         leave_out=params.too_long == "leave_out",
     )
-    TOKEN_COUNTS.write(table, Path(snakemake.output[0]), {"special_tokens": params.special_tokens})
+    TOKEN_COUNTS.write(table, snakemake.output[0], {"special_tokens": params.special_tokens})

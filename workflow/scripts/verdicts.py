@@ -1,7 +1,5 @@
 """Write one verdict per setting, and how many settings have which conclusion."""
 
-from pathlib import Path
-
 from script_log import logged
 
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, judge, verdict_counts
@@ -15,8 +13,8 @@ with logged(snakemake):
     table = judge(
         read_tables(files.accuracy),
         read_tables(tested) if tested else None,
-        read_made_from(Path(tested[0]))["draws"] if tested else 0,
-        read_table(Path(files.left_out[0])) if files.get("left_out") else None,
+        read_made_from(tested[0])["draws"] if tested else 0,
+        read_table(files.left_out[0]) if files.get("left_out") else None,
         read_tables(files.selection),
         for_verdicts(read_tables(files.ladder)) if files.get("ladder") else None,
     ).table

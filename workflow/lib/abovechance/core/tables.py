@@ -81,7 +81,7 @@ class TableSchema:
         names = [*self.columns]
         return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
 
-    def write(self, table: pd.DataFrame, path: Path, made_from: Mapping[str, Any]) -> None:
+    def write(self, table: pd.DataFrame, path: str | Path, made_from: Mapping[str, Any]) -> None:
         """Write a table as Parquet, with what it was made from in its metadata."""
         arrow = self.to_arrow(table)
         with _writing(path, arrow.schema, made_from) as writer:
@@ -89,7 +89,7 @@ class TableSchema:
 
     @contextmanager
     def writing_parts(
-        self, path: Path, made_from: Mapping[str, Any]
+        self, path: str | Path, made_from: Mapping[str, Any]
     ) -> Iterator[Callable[[pd.DataFrame], None]]:
         """Yield a function that adds rows to a table too large to be held at once; see ``read_parts``."""
         with _writing(path, self.arrow, made_from) as writer:
@@ -105,11 +105,11 @@ Tables = Sequence[tuple[TableSchema, pd.DataFrame]]
 
 
 @contextmanager
-def _writing(path: Path, schema: pa.Schema, made_from: Mapping[str, Any]) -> Iterator[pq.ParquetWriter]:
+def _writing(path: str | Path, schema: pa.Schema, made_from: Mapping[str, Any]) -> Iterator[pq.ParquetWriter]:
     """Yield a writer whose file takes its place, with its checksum, once everything is written."""
     facts = json.dumps({**made_from, "versions": versions()}, ensure_ascii=False)
     with (
-        replacing(path) as beside,
+        replacing(Path(path)) as beside,
         beside.open("wb") as file,
         pq.ParquetWriter(file, schema.with_metadata({"made_from": facts})) as writer,
     ):
@@ -137,8 +137,9 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> list[tuple[bytes, bytes]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+def _opened(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Yield a Parquet file that is as it was written; files of pandas have no facts and no checksum."""
+    path = Path(path)
     with reading(path), pq.ParquetFile(path) as file:
         metadata = file.metadata.metadata or {}
         groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
@@ -157,7 +158,7 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         yield file
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: str | Path) -> pd.DataFrame:
     """Read a table; lists come back as lists and dictionary columns as categories.
 
     Raises
@@ -194,7 +195,7 @@ def read_tables(paths: Iterable[str | Path]) -> pd.DataFrame:
     InputError
         If a file is damaged.
     """
-    tables = [read_table(Path(path)) for path in paths]
+    tables = [read_table(path) for path in paths]
     # what has no rows has no types either
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
@@ -210,7 +211,7 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
         If a file is damaged.
     """
     tables = []
-    for path in map(Path, paths):
+    for path in paths:
         with _opened(path) as file:
             table = file.read(columns=[*columns])
         for place, field in enumerate(table.schema):
@@ -221,7 +222,7 @@ def read_columns(paths: Iterable[str | Path], columns: Sequence[str]) -> pd.Data
     return frame[[*columns]]
 
 
-def settings_of_parts(path: Path) -> list[Setting]:
+def settings_of_parts(path: str | Path) -> list[Setting]:
     """Return the setting of each part of a table that has one setting in a part; see ``read_part``.
 
     Raises
@@ -243,7 +244,7 @@ def read_part(path: Path, number: int) -> pd.DataFrame:
         return file.read_row_group(number).to_pandas()
 
 
-def read_parts(path: Path) -> Iterator[pd.DataFrame]:
+def read_parts(path: str | Path) -> Iterator[pd.DataFrame]:
     """Yield the parts of a table in the order in which they were written, one at a time.
 
     Raises
@@ -257,7 +258,7 @@ def read_parts(path: Path) -> Iterator[pd.DataFrame]:
             yield part
 
 
-def read_made_from(path: Path) -> dict[str, Any]:
+def read_made_from(path: str | Path) -> dict[str, Any]:
     """Return what a Parquet file was made from; an empty mapping if it does not state it.
 
     Raises
