@@ -537,5 +537,16 @@ def test_zeros_that_a_program_left_away_count(tmp_path):
         "1 score with fewer decimals than others, taken as rounded to as many decimals (0.7 as 0.700)",
         *("", ""),
     ]
+    # another task may be rounded otherwise
+    path.write_text("model,task,accuracy,n\nA,t,0.7,1000\nB,t,0.6,1000\nA,u,0.712,1000\nB,u,0.7,1000\n")
+    board = read_leaderboard(path)
+    assert board[["lowest", "highest"]].to_numpy().tolist() == [
+        [650, 750],
+        [550, 650],
+        [712, 712],
+        [700, 700],
+    ]
+    path.write_text("model,n,accuracy\na,100,0.7123\nb,1000,0.7\nc,1000,0.712\n")
+    assert "71 correct answers assumed; 1 score with fewer" in read_leaderboard(path)["note"].iloc[0]
     path.write_text("model,accuracy,n\nA,0.7,1000\nB,0.6,1000\n")
     assert read_leaderboard(path)[["lowest", "highest"]].to_numpy().tolist() == [[650, 750], [550, 650]]

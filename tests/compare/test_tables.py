@@ -1,5 +1,7 @@
 """Every number and sentence of comparisons on tasks, over tasks, and in the tables of a study."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -202,7 +204,7 @@ def test_two_models_of_several_trainings():
 )
 def test_what_conclusions_are_about(seeds, prompts, averaged, about):
     responses = task_of("t", [answers(8, seeds, prompts), answers(9, seeds, prompts)])
-    responses = Responses(*list(vars(responses).values())[:-1], averaged)
+    responses = replace(responses, prompts_averaged=averaged)
     assert generalizes(responses) == about
     sample = sample_of(responses)
     assert sample.trainings == (seeds > 1)
@@ -242,7 +244,7 @@ def test_models_that_answer_alike():
     assert 0.0045 < 1 - 0.001 ** (1 / 1500) < 0.0046
     assert "at most 0.46% of cases (99.9% confidence bound)" in many_examples.sentence
     averaged = task_of("t", [scores, scores])
-    averaged = Responses(*list(vars(averaged).values())[:-1], True)
+    averaged = replace(averaged, prompts_averaged=True)
     assert two(averaged).sentence.startswith("For these prompts only: Both models have the same score on ")
     # the same mean on other examples
     turned = two(task_of("t", [scores, scores[:, :, ::-1]], clusters=np.arange(30)))
@@ -368,7 +370,7 @@ def test_components_of_seeds():
     first[:, 0, 1:] = np.nan
     assert seed_components(task_of("t", [first, second])).empty
     repeats = task_of("t", [answers(13, 3, 1), answers(14, 3, 1)])
-    repeats = Responses(*list(vars(repeats).values())[:-2], "prompts of their own", False)
+    repeats = replace(repeats, repeats="prompts of their own", prompts_averaged=False)
     assert set(seed_components(repeats)["source"]) == set(
         variance_components(answers(13, 3, 1)[:, 0], ["prompts", "examples"])["source"]
     )

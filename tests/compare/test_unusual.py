@@ -237,3 +237,33 @@ def test_the_order_of_rows_does_not_matter():
     assert first.interval(0.025) == pytest.approx(two.interval(0.025), rel=1e-9)
     renamed = table.assign(example="x" + table["example"])
     assert mean_difference(renamed).p == pytest.approx(first.p, rel=1e-9)
+
+
+def trained_table(generator: np.random.Generator, lacking: tuple[str, ...]) -> pd.DataFrame:
+    """Equal models with five seeds, with the same effects on all tasks; some tasks lack the first one."""
+    effects = {(model, seed): generator.normal(0, 0.1) for model in ("new", "old") for seed in range(5)}
+    rows = []
+    for task in "abcd":
+        levels = generator.beta(2, 2, 60)
+        for (model, seed), effect in effects.items():
+            if seed or task not in lacking:
+                scores = generator.random(60) < np.clip(levels + effect, 0, 1)
+                rows += [
+                    {"model": model, "task": task, "shots": 0, "prompt": "p", "seed": seed}
+                    | {"example": f"{task}{example}", "score": float(score)}
+                    for example, score in enumerate(scores)
+                ]
+    return pd.DataFrame(rows)
+
+
+def test_trainings_are_matched_by_their_names():
+    """If tasks b and d lack the first seed, the others are still the same as on tasks a and c."""
+    table = trained_table(np.random.default_rng(3), ("b", "d"))
+    tasks = [*map(sample_of, arrange(table))]
+    assert [task.repeat_names for task in tasks] == [tuple("01234"), tuple("1234")] * 2
+    common = trained_table(np.random.default_rng(3), ()).query("seed > 0")
+    complete = [*map(sample_of, arrange(common))]
+    mean, of_common = (together(sample).difference(0, 1).spread.variances[0] for sample in (tasks, complete))
+    assert mean == pytest.approx(of_common, rel=0.6)
+    shifted = [*map(sample_of, arrange(table.assign(seed=table["seed"] - table["task"].isin(["b", "d"]))))]
+    assert together(shifted).difference(0, 1).spread.variances[0] < 0.8 * mean

@@ -1,5 +1,7 @@
 """Numbers from any kind of array: what is masked or missing is never computed with."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,3 +74,9 @@ def test_what_is_no_number_is_outside_of_every_range():
     for wrong in ("0.5", None, 0.5, 0):
         with pytest.raises(InputError, match=r"alpha is .*; expected a number above 0 and below 0.5"):
             check_inside(0, 0.5, alpha=wrong)
+
+
+def test_numbers_of_any_kind_are_compared():
+    check_inside(0, 1, confidence=np.array(0.95), alpha=Decimal("0.05"), share=np.float32(0.5))
+    with pytest.raises(InputError, match="confidence is"):
+        check_inside(0, 1, confidence=np.array([0.5, 0.9]))

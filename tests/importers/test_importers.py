@@ -648,9 +648,9 @@ def test_prompts_are_numbered_in_the_natural_order_of_their_names(tmp_path):
     runs = read_runs([path], Options())
     (names,) = importers.prompt_names(runs, Options()).values()
     assert names == ["2", "10", "b"]
-    # names of the same number are in the order of the file
+    # names of the same number are in the order of their texts, whatever the order of the file
     path.write_text("prompt,example,correct,choices\n" + rows.replace("10,", "02,").replace("b,", "002,"))
     runs_of_equals = read_runs([path], Options())
-    assert [*importers.prompt_names(runs_of_equals, Options()).values()] == [["02", "002", "2"]]
+    assert [*importers.prompt_names(runs_of_equals, Options()).values()] == [["002", "02", "2"]]
     table = importers.combine(runs, Options())
     assert table["prompt"].tolist() == [0, 0, 1, 1, 2, 2]

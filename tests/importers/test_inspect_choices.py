@@ -45,3 +45,11 @@ def test_more_choices_than_letters(tmp_path):
     assert [int(np.argmax(flags)) for flags in run.rows["right"]] == [26, 29, 25]
     assert run.rows["chance"].tolist() == pytest.approx([1 / 30] * 3)
     assert chance_of({"choices": choices, "target": "A"}, "place") == 1 / 30
+
+
+def test_a_choice_in_capitals_is_no_list_of_letters(tmp_path):
+    samples = [inspect_sample(place, "C", answer="B") for place in range(4)]
+    samples[1] |= {"choices": ["US", "Germany", "France"], "target": "US"}
+    (run,) = read_runs([write(tmp_path, samples)], Options())
+    assert run.rows["chance"].tolist() == pytest.approx([1 / 3] * 4)
+    assert not [note for note in run.notes if "several choices" in note]

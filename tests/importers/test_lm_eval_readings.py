@@ -108,3 +108,11 @@ def test_doctor_reads_the_recorded_metric_if_targets_are_unknown(tmp_path):
     path = write_lm(tmp_path, samples)
     assert diagnose([path], Options(metric="acc", command="doctor"))[1] == 1
     assert diagnose([path], Options(command="doctor"))[1] == 0
+
+
+def test_doctor_says_once_what_holds_for_all_metrics_of_a_file(tmp_path):
+    samples = [lm_sample(doc % 40, [-1.0, -2.0 - doc / 99], doc % 2) for doc in range(60)]
+    for sample in samples:
+        sample |= {"metrics": ["acc", "acc_norm"], "acc_norm": sample["acc"]}
+    diagnoses, _ = diagnose([write_lm(tmp_path, samples)], Options(metric="acc_norm", command="doctor"))
+    assert [diagnosis.suspicion.check for diagnosis in diagnoses].count("repeated-results") == 1

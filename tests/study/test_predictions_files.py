@@ -42,3 +42,11 @@ def test_a_folder_of_predictions_is_read_as_its_study(study, monkeypatch):
     assert [path.name for path in own.find(study / "predictions")] == ["first.parquet"]
     assert own.find(study / "predictions" / "second.parquet") == [study / "predictions" / "second.parquet"]
     assert own.find(study) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["models: [a, b]", "models: gpt2", "models: {x: }", "- a", "a: [", "models: {other: {path: t}}"]
+)
+def test_the_config_of_another_tool_leaves_out_nothing(study, text):
+    (study / "config.yaml").write_text(text + "\n")
+    assert names(study) == ["first", "mine-seed1", "second"]

@@ -572,3 +572,11 @@ def test_a_whole_number_that_no_float_can_be_is_told(tmp_path):
     content["results"]["t"]["acc,none"] = 10**400
     with pytest.raises(InputError, match="acc,none of t is 1000.*; expected a number"):
         read_evaluations([write(tmp_path, "results.json", content)])
+
+
+def test_a_name_with_half_of_a_character_is_told(tmp_path):
+    content = result(10, 0.5)
+    content["results"] = {"t\ud800": values for values in content["results"].values()}
+    path = write(tmp_path, "step10.json", content)
+    with pytest.raises(InputError, match=r"step10.json: the name 't\\ud800' has half of a character"):
+        read_evaluations([path])

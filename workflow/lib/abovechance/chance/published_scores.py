@@ -62,12 +62,12 @@ def read_scores(path: Path) -> pd.DataFrame:
     _check_columns(table)
     rows = zip(table.texts.index, table.texts.to_dict("records"), strict=True)
     scores = pd.DataFrame([_score(row, table.place(place)) for place, row in rows])
-    sources = scores["source"] if "source" in scores else np.zeros(len(scores))
-    scores = scores.assign(written_digits=scores["digits"])
-    for _, of_source in scores.groupby(sources):
-        columns = (of_source[name].tolist() for name in ("best_accuracy", "examples", "digits"))
-        scores.loc[of_source.index, "digits"] = completed_digits(*columns)
-    return scores
+    sources = scores["source"] if "source" in scores else pd.Series("", scores.index)
+    accuracies, examples, written = (
+        scores[name].tolist() for name in ("best_accuracy", "examples", "digits")
+    )
+    digits = completed_digits(accuracies, examples, written, sources.tolist())
+    return scores.assign(digits=digits, written_digits=scores["digits"])
 
 
 def completed(scores: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ Accuracies are parsed as the decimal numbers that are written, and compared exac
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -96,23 +96,29 @@ def as_fraction(accuracy: float | str) -> Fraction:
 
 
 def completed_digits(
-    accuracies: Sequence[float], examples: Sequence[int], digits: Sequence[int]
+    accuracies: Sequence[float], examples: Sequence[int], digits: Sequence[int], groups: Sequence[Hashable]
 ) -> list[int]:
     """Return how many decimals accuracies were rounded to, since programs leave zeros away at the end.
 
-    It is the most that one of them has, or its own number if no number of correct examples then rounds to it.
+    It is the most that one of the same group has, or its own number if no number of correct examples then
+    rounds to it.
 
     Parameters
     ----------
     digits
         How many decimals are written. 0 and 1 without decimals are exact.
+    groups
+        The same for accuracies that were rounded alike.
     """
-    most_digits = max(digits, default=0)
+    most_digits: dict[Hashable, int] = {}
+    for group, written in zip(groups, digits, strict=True):
+        most_digits[group] = max(most_digits.get(group, 0), written)
     return [
-        most_digits
-        if Correct.from_accuracy(accuracy, count, most_digits).exact and (written or accuracy not in (0, 1))
+        most_digits[group]
+        if Correct.from_accuracy(accuracy, count, most_digits[group]).exact
+        and (written or accuracy not in (0, 1))
         else written
-        for accuracy, count, written in zip(accuracies, examples, digits, strict=True)
+        for accuracy, count, written, group in zip(accuracies, examples, digits, groups, strict=True)
     ]
 
 

@@ -227,7 +227,8 @@ def sample_of(responses: Responses) -> Sample:
             prompt_names=responses.prompts,
         )
     else:
-        sample = trained(responses.by_seed, responses.clusters, examples=examples)
+        seed_names = responses.seed_names
+        sample = trained(responses.by_seed, responses.clusters, examples=examples, seed_names=seed_names)
     groups, count = numbered(len(named), responses.clusters)
     first_of_group = {int(group): place for place, group in reversed([*enumerate(groups)])}
     sizes = np.bincount(groups)

@@ -51,7 +51,8 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
     texts = csv.texts
     accuracies, sizes = csv.values("accuracy", SHARE), csv.values("n", whole_number(1, MOST_EXAMPLES))
     written = [decimals(text) for text in texts["accuracy"]]
-    digits = completed_digits(accuracies, sizes, written)
+    groups = texts.reindex(columns=["task", "source"], fill_value="").itertuples(index=False)
+    digits = completed_digits(accuracies, sizes, written, list(groups))
     rows = []
     for place, row, accuracy, examples, number in zip(
         texts.index, texts.to_dict("records"), accuracies, sizes, digits, strict=True
@@ -77,10 +78,12 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows, index=texts.index)
     if completed := completions(accuracies, sizes, written, digits):
-        table.loc[table.index[0], "note"] += (
+        notes = [table["note"].iloc[0]] * bool(table["note"].iloc[0])
+        notes.append(
             f"{counted(len(completed), 'score')} with fewer decimals than others, taken as rounded to as "
             f"many decimals ({completed[0]})"
         )
+        table.loc[table.index[0], "note"] = "; ".join(notes)
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():
         place = int(twice.argmax())

@@ -126,6 +126,7 @@ def ranks(
         models that are significantly better by the intervals of ``pairs``. ``rank_high`` is the number of
         models minus the number that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, 2024).
     """
+    check_inside(0, 1, confidence=confidence)
     table = pairs(sample, names, confidence) if all_pairs is None else all_pairs
     separated = table[differ(table, confidence)]
     order = np.argsort(-sample.scores, kind="stable")

@@ -117,8 +117,8 @@ def _repeat_names(number: int, task: Sample) -> Sequence[Hashable]:
     """Return the names of what ``Sample.of_repeats`` has: prompts, or the trainings of two models."""
     count = 0 if task.repeats is None else task.repeats.shape[1]
     if task.trainings:  # tasks share them, model by model
-        return [("training", model, place) for model in range(2) for place in range(count)]
-    return task.prompt_names[:count] or _places(-number, count)
+        return [("training", model, name) for model in range(2) for name in task.repeat_names]
+    return task.repeat_names[:count] or _places(-number, count)
 
 
 def _freedom(spreads: Sequence[Spread], place: int, is_shared: bool) -> float:

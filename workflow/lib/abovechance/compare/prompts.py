@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.compare.two_models import exchanged, largest
 from abovechance.core.arrays import Floats, floats
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
     Estimate,
@@ -83,6 +83,7 @@ def over_prompts(
     InputError
         If the shapes differ, or where one has a score and the other has none.
     """
+    check_inside(0, 1, confidence=confidence)
     pair = PromptPair.from_scores(first, second, clusters)
     value, spread = pair.difference, pair.population
     estimates = (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,8 @@ class Responses:
         What the first dimension of ``seeds`` is: trainings, or prompts if each model has its own.
     prompts_averaged
         Whether scores are means over prompts that differ between models.
+    seed_names
+        For each model (seeds,) names; numbers unless given.
     """
 
     task: str
@@ -58,6 +61,7 @@ class Responses:
     notes: list[str]
     repeats: str = TRAININGS
     prompts_averaged: bool = False
+    seed_names: list[list[str]] = field(default_factory=list)
 
     @property
     def by_example(self) -> Floats:
@@ -82,7 +86,8 @@ class Responses:
     @property
     def reversed(self) -> Responses:
         """The same with the models in the other order."""
-        return replace(self, models=self.models[::-1], scores=self.scores[::-1], seeds=self.seeds[::-1])
+        names = ("models", "scores", "seeds", "seed_names")
+        return replace(self, **{name: getattr(self, name)[::-1] for name in names})
 
     @property
     def several_seeds(self) -> bool:
@@ -152,23 +157,39 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
             f"{name}: models are compared on the {len(examples)} of {total} examples that all of them have"
         )
     prompts = sorted(dict.fromkeys(rows["prompt"]), key=natural_key)
-    seeds = [_of_seeds(wide.loc[model, examples], prompts) for model in models]
+    seed_names = [_seeds(wide.loc[model]) for model in models]
+    seeds = [
+        _of_seeds(wide.loc[model, examples], names, prompts)
+        for model, names in zip(models, seed_names, strict=True)
+    ]
     scores = np.stack([scores_of_model.mean(axis=0) for scores_of_model in seeds])
     cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
         cluster_codes = clusters_of_names(examples, clusters)
     averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
     return Responses(
-        task, shots, models, prompts, examples, scores, seeds, cluster_codes, notes, repeats, averaged
+        task,
+        shots,
+        models,
+        prompts,
+        examples,
+        scores,
+        seeds,
+        cluster_codes,
+        notes,
+        repeats,
+        averaged,
+        [list(map(str, names)) for names in seed_names],
     )
 
 
-def _of_seeds(wide: pd.DataFrame, prompts: list[str]) -> Floats:
+def _seeds(wide: pd.DataFrame) -> list[Any]:
+    """Return the seeds of one model, in the same order for all tasks."""
+    return sorted({*wide.index.get_level_values("seed")}, key=lambda seed: natural_key(str(seed)))
+
+
+def _of_seeds(wide: pd.DataFrame, seeds: list[Any], prompts: list[str]) -> Floats:
     """(seeds, prompts, examples) of one model."""
-    # the same ones for all tasks, wherever they stand in the table
-    seeds = sorted(
-        dict.fromkeys(wide.index.get_level_values("seed")), key=lambda seed: natural_key(str(seed))
-    )
     ordered = wide.reindex(pd.MultiIndex.from_product([seeds, prompts]))
     return ordered.to_numpy().reshape(len(seeds), len(prompts), -1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import NamedTuple
 from zlib import crc32
 
@@ -146,8 +146,8 @@ class Sample:
         neither is drawn.
     trainings
         Whether ``repeats`` are trainings, of which each model has its own, the same in all tasks.
-    prompt_names
-        (prompts,) names: tasks share the prompts of the same name; none if they share none.
+    repeat_names
+        (prompts,) or (trainings,) names: tasks share those of the same name; none if tasks share no prompts.
     largest
         (draws,) the largest deviation of any pair's difference in a draw, in standard errors that are
         estimated from this draw; no draws if this is not known.
@@ -162,7 +162,7 @@ class Sample:
     names: tuple[Hashable, ...] = ()
     repeats: Floats | None = None
     trainings: bool = False
-    prompt_names: tuple[str, ...] = ()
+    repeat_names: tuple[Hashable, ...] = ()
     largest: Floats = field(default_factory=lambda: np.zeros(0))
 
     def difference(self, first: int, second: int) -> Difference:
@@ -332,7 +332,7 @@ def prompted(
         weights,
         examples,
         repeats=(of_prompts - means[:, None]) / prompts if draw_prompts else None,
-        prompt_names=tuple(prompt_names),
+        repeat_names=tuple(prompt_names),
     )
 
 
@@ -342,6 +342,7 @@ def trained(
     draws: int = DRAWS,
     seed: int = 0,
     examples: int = 0,
+    seed_names: Sequence[Sequence[Hashable]] = (),
 ) -> Sample:
     """Models on the same examples, of which some were trained several times.
 
@@ -358,6 +359,8 @@ def trained(
         (examples,) the same for examples that belong together.
     seed, examples
         See ``paired``. The draws of the models' seeds are the same in all tasks.
+    seed_names
+        For each model (seeds,) names, by which tasks share trainings; their numbers unless given.
 
     Raises
     ------
@@ -372,18 +375,22 @@ def trained(
     if not repeats:
         return alone
     pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
-    sampled, by_training = alone.draws.copy(), np.zeros((len(arrays), max(map(len, arrays))))
+    names = seed_names or [range(len(scores)) for scores in arrays]
+    columns = {name: column for column, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
+    sampled, by_training = alone.draws.copy(), np.zeros((len(arrays), len(columns)))
     for place, scores in enumerate(arrays):
+        trainings = [columns[name] for name in names[place]]
         if (count := len(scores)) == 1:
-            by_training[place, 0] = np.sqrt(pooled)
+            by_training[place, trainings] = np.sqrt(pooled)
             sampled[:, place] += np.random.default_rng([seed, 2, place]).normal(0, np.sqrt(pooled), draws)
         else:
-            by_training[place, :count] = (scores.mean(axis=1) - scores.mean()) / np.sqrt(count * (count - 1))
+            moved = scores.mean(axis=1) - scores.mean()
+            by_training[place, trainings] = moved / np.sqrt(count * (count - 1))
             # the same examples in each draw as for all models, and the same seeds for all tasks
             of_model = _bootstrap(*cluster_sums(scores, clusters), draws, seed, examples)
             chosen = times_drawn(count, draws, np.random.default_rng([seed, 1, place]))
-            moved = (of_model * chosen).sum(axis=1) / count - of_model.mean(axis=1)
-            sampled[:, place] += moved * np.sqrt(count / (count - 1))
+            deviations = (of_model * chosen).sum(axis=1) / count - of_model.mean(axis=1)
+            sampled[:, place] += deviations * np.sqrt(count / (count - 1))
 
     def compared(first: int, two: int) -> Difference:
         elsewhere = (pooled, repeats) if len(arrays) > 2 else None
@@ -392,4 +399,11 @@ def trained(
         return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[two])
 
     differences = of_pairs(compared, len(arrays))
-    return replace(alone, draws=sampled, differences=differences, repeats=by_training, trainings=True)
+    return replace(
+        alone,
+        draws=sampled,
+        differences=differences,
+        repeats=by_training,
+        trainings=True,
+        repeat_names=tuple(columns),
+    )

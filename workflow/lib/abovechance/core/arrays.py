@@ -19,7 +19,7 @@ def floats(values: ArrayLike) -> Floats:
     if isinstance(values, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
     of_pandas: Any = values
-    if hasattr(of_pandas, "isna"):  # it has several kinds of missing values
+    if hasattr(of_pandas, "isna") and hasattr(of_pandas, "to_numpy"):  # which has several kinds of nan
         numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
         return numbers
     return np.asarray(values, dtype=np.float64)

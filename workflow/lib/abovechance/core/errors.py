@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from numbers import Real
 
 
 class InputError(ValueError):
@@ -13,7 +12,11 @@ class InputError(ValueError):
 def check_inside(low: float, high: float, **values: float) -> None:
     """Raise InputError unless every value is above ``low`` and below ``high``."""
     for name, value in values.items():
-        if not (isinstance(value, Real) and low < value < high):
+        try:
+            is_inside = bool(low < value < high)
+        except (TypeError, ValueError):  # no number, or several
+            is_inside = False
+        if not is_inside:
             raise InputError(f"{name} is {value}; expected a number above {low:g} and below {high:g}")
 
 

@@ -130,3 +130,13 @@ def is_portable(name: str) -> bool:
 
 def _bytes(name: str) -> int:
     return len(name.encode("utf-8", "surrogatepass"))
+
+
+def named(value: object, place: str) -> str:
+    """Return a name of an example, model or task as a text; InputError if it has half of a character."""
+    name = str(value)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{place}: the name {name!r} has half of a character") from None
+    return name

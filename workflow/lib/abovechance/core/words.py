@@ -13,9 +13,9 @@ def percent(share: float) -> str:
     return f"{100 * share:.6g}%"
 
 
-def natural_key(label: str) -> tuple[bool, list[tuple[bool, float, str]]]:
+def natural_key(label: str) -> tuple[bool, list[tuple[bool, int, str]], str]:
     """Return a key by which numbers come in their order, then texts in theirs, with p2 before p10."""
     if re.fullmatch(r"-?\d{1,300}", label, re.ASCII):
-        return False, [(False, float(label), "")]
-    parts = re.split(r"(\d{1,300})", label, flags=re.ASCII)
-    return True, [(not part.isdigit(), float(part) if part.isdigit() else 0.0, part) for part in parts]
+        return False, [(False, int(label), "")], label
+    parts = enumerate(re.split(r"(\d{1,300})", label, flags=re.ASCII))  # every second one is a number
+    return True, [(not place % 2, int(part) if place % 2 else 0, part) for place, part in parts], label

@@ -154,6 +154,8 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
     nameless = [run for run in runs if run.task == csv.NO_TASK]
     if len({run.file for run in nameless}) > 1:
         diagnoses += [Diagnosis(run.file, run.model, run.task, ONE_TASK) for run in nameless]
+    # several metrics of a file share its questions and texts
+    diagnoses = list(dict.fromkeys(diagnoses))
     diagnoses.sort(key=lambda diagnosis: SEVERITIES.index(diagnosis.suspicion.severity))
     return diagnoses, len(runs)
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
+from abovechance.core.untrusted import named
 from abovechance.doctor.runs import Examined, examine, summarize
 from abovechance.doctor.suspicion import Suspicion
 from abovechance.results.predictions import UNKNOWN, choose
@@ -226,16 +227,6 @@ def check_recorded(run: Run) -> None:
             f"{run.file}: its {len(rows)} examples have a mean of {recorded.mean():.4f}, and "
             f"{reported.place} says {reported.accuracy:.4f}; expected the whole log that belongs to it"
         )
-
-
-def named(value: Any, place: str) -> str:
-    """Return a name of an example, model or task as a text; InputError if it has half of a character."""
-    name = str(value)
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{place}: the name {name!r} has half of a character") from None
-    return name
 
 
 def number_of_shots(value: Any, place: str) -> int:

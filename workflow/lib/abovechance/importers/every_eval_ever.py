@@ -18,12 +18,12 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_json_lines
+from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
     UnsupportedMetric,
-    named,
     number_of_shots,
     text_or_none,
 )

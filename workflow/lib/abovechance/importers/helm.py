@@ -17,12 +17,12 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json
+from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
     metric_note,
-    named,
     number_of_shots,
     text_or_none,
     tied,

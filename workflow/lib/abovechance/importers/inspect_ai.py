@@ -22,13 +22,12 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
-from abovechance.core.untrusted import opened_zip
+from abovechance.core.untrusted import named, opened_zip
 from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
     UnsupportedMetric,
-    named,
     number_of_shots,
     text_or_none,
 )
@@ -139,7 +138,7 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
-    if any(sample.get("choices") and len(_targets(sample.get("target"))) > 1 for sample in chosen):
+    if any(len(_targets(sample.get("target"), sample.get("choices") or [])) > 1 for sample in chosen):
         frame["chance"] = math.nan  # also with one target, since a model cannot know that there is one
         notes.append(
             f"{path.name}: several choices can be correct, and all of them must be marked; the log does not "
@@ -359,7 +358,7 @@ def chance_of(sample: dict[str, Any], location: str) -> float:
         return float("nan")
     if not target:
         raise InputError(f"{location}: its target is {target!r}; expected one or some of its choices")
-    targets = _targets(target)
+    targets = _targets(target, choices)
     # all of several targets must be marked, and no others: how that is guessed is for the user to say
     gradable = len(targets) == 1 and targets[0] in {*_letters(len(choices)), *map(str, choices)}
     return 1 / len(choices) if gradable else float("nan")
@@ -376,10 +375,12 @@ def _place_of(answer: str, choices: Any) -> int:
     return letters.index(answer) if answer in letters else UNKNOWN
 
 
-def _targets(target: Any) -> list[str]:
-    """Return the targets of a sample: a list, the letters of 'A,C', or a single text."""
+def _targets(target: Any, choices: list[Any]) -> list[str]:
+    """Return the targets of a sample with choices: a list, the letters of 'A,C', or a single text."""
     if isinstance(target, list):
         return [str(text) for text in target]
     target = str(target)
+    if not choices or target in map(str, choices):
+        return [target]
     is_letters = re.fullmatch(r"[A-Z](\s*,?\s*[A-Z])*", target.strip())
     return re.findall("[A-Z]", target) if is_letters else [target]

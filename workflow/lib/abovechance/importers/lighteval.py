@@ -19,6 +19,7 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_parquet
+from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
     Options,
     Reported,
@@ -27,7 +28,6 @@ from abovechance.importers.contract import (
     judged,
     logged,
     metric_note,
-    named,
     recorded_row,
     text_or_none,
     tied,

@@ -25,6 +25,7 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_json_lines
+from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
     Options,
     Reported,
@@ -33,7 +34,6 @@ from abovechance.importers.contract import (
     judged,
     logged,
     metric_note,
-    named,
     number_of_shots,
     recorded_row,
     text_or_none,

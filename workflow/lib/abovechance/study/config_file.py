@@ -47,15 +47,17 @@ def check_stored(config: Mapping[str, Any], place: str) -> None:
 def predictions_files(study: Path) -> list[Path]:
     """Return the files of predictions in the folder of a study, without those of models that it had before.
 
-    An imported study or a release has no list of models: then all files count.
+    If no list of models names one of them, all files count: an imported study and a release have no such
+    list, and a folder can have another tool's ``config.yaml``.
     """
     files = sorted((study / "predictions").glob("*.parquet"))
-    config = study / "config.yaml"
-    models = read_yaml(config).get("models") if config.is_file() else None
-    if not models:
+    try:
+        models = read_yaml(study / "config.yaml").get("models")
+    except InputError:
         return files
-    names = {file_name(training_of(model, entry)) for model, entry in models.items()}
-    return [file for file in files if file.stem in names]
+    entries = models.items() if isinstance(models, Mapping) else ()
+    names = {file_name(training_of(name, entry)) for name, entry in entries if isinstance(entry, Mapping)}
+    return [file for file in files if file.stem in names] or files
 
 
 def text_of(config: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from abovechance.core.errors import InputError, nearest
 from abovechance.core.files import files_below
 from abovechance.core.reading import NOT_TEXT, parse_json
 from abovechance.core.tables import TableSchema
-from abovechance.core.untrusted import check_regular, opened_zip
+from abovechance.core.untrusted import check_regular, named, opened_zip
 
 # what a score and what it is of are told by
 SCORE = {
@@ -95,6 +95,8 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     for place, folders, content in _files(paths):
         grouped |= {name for name, members in _keys(content, "group_subtasks").items() if members}
         for row in _rows(content, place, folders):
+            for name in ("model", "task", "metric"):
+                named(row[name], place)
             if row["checkpoint"] is None:
                 silent.setdefault(row["model"], place)
                 row["checkpoint"] = 0
