@@ -576,7 +576,7 @@ def test_a_whole_number_that_no_float_can_be_is_told(tmp_path):
 
 def test_a_name_with_half_of_a_character_is_told(tmp_path):
     content = result(10, 0.5)
-    content["results"] = {"t\ud800": values for values in content["results"].values()}
+    content["results"]["t\ud800"] = content["results"].pop("t")
     path = write(tmp_path, "step10.json", content)
     with pytest.raises(InputError, match=r"step10.json: the name 't\\ud800' has half of a character"):
         read_evaluations([path])
