@@ -378,6 +378,13 @@ def test_tasks_without_a_number_have_examples_of_their_own():
     assert together(tasks).contributions.shape == (2, 18)
 
 
+def test_tasks_of_other_models_have_no_mean():
+    two, three = paired(scores_of(0, 2), None, 50), paired(scores_of(0, 3), None, 50)
+    for tasks in ([], [two, three], [two, paired(scores_of(0, 2), None, 60)]):
+        with pytest.raises(InputError, match="expected one task or more, with the same models"):
+            together(tasks)
+
+
 def test_a_task_without_variance_over_prompts_adds_no_degrees_of_freedom():
     single, several = (
         paired(scores_of(0, 2), CLUSTERS, 200, 0, 1),

@@ -33,7 +33,7 @@ MOST_PROMPTS = 10**15
 
 
 class RandomBaseline:
-    """How many of a set of examples random guessers answer correctly.
+    """The number of examples that random guessers answer correctly: its distribution, and that of the best.
 
     Parameters
     ----------

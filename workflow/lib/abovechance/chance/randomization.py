@@ -318,13 +318,13 @@ def randomization_test(
     seed
         Decides the draws.
     draws
-        How many; the least p-value is 1 / (draws + 1).
+        Number of draws; the least p-value is 1 / (draws + 1).
     statistic
         ``accuracy``; or ``macro_f1``, the mean F1 of the labels that are correct somewhere, for a
         shared set of choices with one correct choice each.
     standardized
-        Whether accuracies are compared by how many standard deviations of a guesser they are above the
-        guesser's mean: for prompts that are evaluated on very different examples.
+        True to compare prompts by the number of standard deviations of a guesser by which their accuracies
+        are above the guesser's mean, for prompts that are evaluated on very different examples.
 
     Raises
     ------

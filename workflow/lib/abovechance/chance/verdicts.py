@@ -61,7 +61,7 @@ class Verdict:
     correct
         The number of correct examples, or the nearest to a rounded accuracy.
     examples, prompts
-        How many examples prompts were evaluated on, and how many prompts were tried.
+        Number of examples that prompts were evaluated on, and number of prompts that were tried.
     against
         {name of a baseline: how the accuracy compares with it}, in the order of ``BASELINES``.
     guessing_above
@@ -101,7 +101,7 @@ class Verdict:
         baseline
             That of one guesser.
         prompts
-            How many were tried.
+            Number of prompts that were tried.
 
         Raises
         ------

@@ -39,7 +39,7 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
         One dimension for each factor, each at least 2 long, such as (prompts, examples) or (models, prompts,
         examples). All scores are needed.
     factors
-        What the dimensions are, such as ``prompts`` and ``examples``.
+        Names of the dimensions, such as ``prompts`` and ``examples``.
 
     Returns
     -------

@@ -9,6 +9,7 @@ import numpy as np
 
 from abovechance.compare.samples import Difference, Sample, of_pairs
 from abovechance.core.arrays import Floats, Ints
+from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread, satterthwaite
 
 
@@ -19,7 +20,14 @@ def together(tasks: Sequence[Sample]) -> Sample:
     and trainings. A task of right and wrong answers on which few differ, and any task on which nothing
     varies, has an estimated variance that is too small. Therefore, each end of the interval is moved by the
     largest distance, of any such task, between Student's interval and the score interval.
+
+    Raises
+    ------
+    InputError
+        If there is no task, or tasks have different numbers of models or draws.
     """
+    if len({task.draws.shape for task in tasks}) != 1:
+        raise InputError("expected one task or more, with the same models and the same number of draws")
     models = len(tasks[0].scores)
     scores = np.mean([task.scores for task in tasks], axis=0)
     draws = np.mean([task.draws for task in tasks], axis=0)

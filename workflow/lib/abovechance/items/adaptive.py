@@ -238,14 +238,14 @@ def begin(
     Parameters
     ----------
     examples
-        How many there are.
+        Number of examples of the benchmark.
     items
-        The fitted model of these examples, of one dimension, by other rows; for ``random`` none.
+        The model of these examples, with one dimension, fitted to other rows; None for ``random``.
     way
-        How the next example is chosen.
+        The way in which the next example is chosen.
     alpha
-        The most that a wrong decision may be probable; by ``information`` it is no more where the fitted
-        model is right, and else may be far more.
+        Largest probability of a wrong decision. With ``information``, it holds only if the fitted model is
+        right; otherwise, wrong decisions can be much more frequent.
 
     Raises
     ------

@@ -58,11 +58,11 @@ def pruning(
     most_removed
         The largest share of items that is taken away.
     steps
-        In how many equal steps.
+        Number of equal steps in which items are removed.
     draws
-        How many random sets of as many items stand beside each.
+        Number of random sets of as many items, with which each step is compared.
     rows
-        What the rows of ``test`` are, where they are seeds and checkpoints of trainings.
+        The seeds and checkpoints that the rows of ``test`` are of, if they are of trainings.
 
     Returns
     -------

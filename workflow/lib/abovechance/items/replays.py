@@ -97,7 +97,7 @@ def replays(
 
 
 def most_wrong(wrong: int, count: int) -> float:
-    """Below which the share of wrong decisions is with 95 % (Clopper and Pearson)."""
+    """Return the upper 95 % confidence bound of the share of wrong decisions (Clopper and Pearson)."""
     return float(stats.beta.ppf(0.95, wrong + 1, count - wrong)) if wrong < count else 1.0
 
 

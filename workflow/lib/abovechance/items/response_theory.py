@@ -129,8 +129,8 @@ def fit(
     matrix
         (rows, items) 0 or 1, nan where a row lacks an item.
     dimensions
-        Of the ability, 1 to 3. With more than one, abilities are known up to a rotation; that of the result
-        is by the items' principal axes, each positive on average.
+        Number of dimensions of the ability, 1 to 3. With several, abilities are known up to a rotation; the
+        result is rotated to the items' principal axes, each positive on average.
     prior
         The standard deviations of normal priors of a and b about 0, weak beside some dozens of rows, and
         without which items that all rows have right or wrong, or that tell few rows apart perfectly, have

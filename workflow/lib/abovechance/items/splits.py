@@ -1,4 +1,4 @@
-"""Which rows are held out, so that what is found in the others is tried on them."""
+"""Split rows into those in which something is looked for, and held-out ones on which it is tried."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Metric:
     value
         Returns the metric of (examples,) predictions and (examples,) gold answers: one number.
     answers
-        What predictions and gold answers are: ``label`` (equal or not), ``text``, ``set``, ``ranking``
+        The form of predictions and gold answers: ``label`` (equal or not), ``text``, ``set``, ``ranking``
         (predictions are ranked items, gold answers are sets of relevant items), ``number`` or ``attempts``
         (predictions are several texts, the gold answer is one).
     terms
