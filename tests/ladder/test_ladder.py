@@ -255,7 +255,7 @@ def gold_and_wrong(task, generator):
 @pytest.mark.thorough
 def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
     """The family-wise error rate: prompts that follow an artifact, with other examples wrong by chance."""
-    runs, false_positives = 200, 0
+    runs, false_positives = 100, 0
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         task = planted(generator, 60, 0.6)

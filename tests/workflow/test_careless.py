@@ -86,6 +86,7 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_model_in_a_folder_of_any_name_is_scored(tmp_path):
     config = write_tiny_study(tmp_path, "named", shots=[1], tasks={"sums": "sums.jsonl"})
     (tmp_path / "tiny").rename(tmp_path / "ti ny é")

@@ -59,6 +59,7 @@ EXCEPTIONS = {
     "snakemake --cores 8 --configfile mine.yaml --config prompts=100": (
         "takes half a minute; test_study.py changes this key"
     ),
+    "abovechance rerun mine.zip": "takes half a minute; test_archive.py and test_wheel.py run archives again",
     "make cost CONFIG=mine.yaml": "takes half a minute; `make cost` runs the same on the default study",
     "make lock": "asks the index for every package, and writes envs/requirements-hashed.txt",
     "make setup HASHES=envs/requirements-hashed.txt": "refuses torch for CPUs, which is here",

@@ -66,6 +66,7 @@ def test_nothing_is_asked_a_second_time(study, place, server, monkeypatch):
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_the_price_is_estimated_before(study, place):
     snakemake("cost", "--configfile", str(study), directory=place)
     table = pd.read_csv(place / "results" / "served" / "cost" / "estimate.csv").set_index("model")
