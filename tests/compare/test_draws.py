@@ -534,7 +534,7 @@ def test_zeros_that_a_program_left_away_count(tmp_path):
     path = tmp_path / "board.csv"
     path.write_text("model,accuracy,n\nA,0.712,1000\nB,0.7,1000\nC,1,1000\nD,0.12345,1000\n")
     board = read_leaderboard(path)
-    # 0.12345 is no share of 1,000, and has its own number of decimals
+    # no number of 1,000 examples rounds to 0.12345, so it keeps its own decimals
     assert board["lowest"].tolist() == [712, 700, 1000, 123]
     assert board["note"].iloc[0].endswith("(0.7 as 0.70000)")
     path.write_text("model,accuracy,n\nA,0.712,1000\nB,0.7,1000\nC,1,1000\n")

@@ -203,7 +203,7 @@ def stored_state():
 
 
 def bigbench_folders(tasks):
-    """Where the tasks lie in a checkout of BIG-bench; nothing where its sdist is read."""
+    """The folders of tasks in a checkout of BIG-bench; none if its sdist is read."""
     folder = Path(STUDY.get("bigbench", ""), "bigbench", "benchmark_tasks")
     return [folder / task for task in tasks] if "bigbench" in STUDY else []
 

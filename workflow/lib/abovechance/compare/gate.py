@@ -67,8 +67,8 @@ class Difference:
         Its estimated variance; the last part is over examples. More examples do not reduce the other parts
         (of prompts or training seeds).
     unit
-        The mean weight of a cluster of examples, weighted by itself: 1 divided by the number of examples if
-        each is by itself. By so much the variance grows with each unit of the mean, if differences are rare.
+        The sum of the squared weights of clusters: 1 divided by the number of examples if each is its own
+        cluster. If differences are rare, the variance is their mean times this.
     gains, losses
         Sums of squares of the clusters' parts in the mean, where the candidate is better or worse.
     """

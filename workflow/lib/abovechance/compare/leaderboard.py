@@ -78,12 +78,11 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
         )
     table = pd.DataFrame(rows, index=texts.index)
     if completed := completions(accuracies, sizes, written, digits):
-        notes = [table["note"].iloc[0]] * bool(table["note"].iloc[0])
-        notes.append(
+        note = (
             f"{counted(len(completed), 'score')} with fewer decimals than others, taken as rounded to as "
             f"many decimals ({completed[0]})"
         )
-        table.loc[table.index[0], "note"] = "; ".join(notes)
+        table.loc[table.index[0], "note"] = "; ".join(filter(None, [table["note"].iloc[0], note]))
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():
         place = int(twice.argmax())

@@ -89,7 +89,7 @@ class Shared(NamedTuple):
 
     @property
     def are_shared(self) -> bool:
-        """Whether several tasks have one of them."""
+        """True if a name occurs in several tasks."""
         return self.different < sum(map(len, self.places))
 
     def variance_of_mean(self, parts: Sequence[Floats], variances: Sequence[float]) -> float:

@@ -30,7 +30,7 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False) -> li
     unscored
         Number of examples that the log has without a score.
     is_drawn
-        Whether only some examples of the task were evaluated, on purpose.
+        True if the study evaluates a randomly drawn part of the examples.
     """
     if rows.empty:
         return []

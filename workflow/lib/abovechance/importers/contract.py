@@ -113,7 +113,7 @@ class Run:
     unscored
         Number of examples in the log that have no score.
     is_drawn
-        Whether only some examples of the task were evaluated, on purpose.
+        True if the study evaluates a randomly drawn part of the examples.
     suspicions
         Signs that the log is broken.
     examined

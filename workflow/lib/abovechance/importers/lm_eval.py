@@ -65,10 +65,7 @@ def find(path: Path) -> list[Path]:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """Yield the one run of a sample log; for ``doctor``, a run for each of its filters.
-
-    ``doctor`` also needs the predictions, which recorded values of a metric do not contain.
-    """
+    """Yield the one run of a sample log; for ``doctor``, a run for each of its filters."""
     samples = [_Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
@@ -77,13 +74,21 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     for filter_name in _filters(samples, path, options):
         chosen = [sample for sample in samples if sample.filter == filter_name]
         if options.command == "doctor" and options.metric and all(sample.scores for sample in chosen):
-            try:
-                yield _run(chosen, path, results, replace(options, metric=None))
-            except UnknownTarget:
-                yield _run(chosen, path, results, options)
-                continue
-            if options.metric == "acc":
-                continue
+            yield from _with_predictions(chosen, path, results, options)
+        else:
+            yield _run(chosen, path, results, options)
+
+
+def _with_predictions(
+    chosen: list[_Sample], path: Path, results: _Results, options: Options
+) -> Iterator[Run]:
+    """Yield the run of a metric for ``doctor``, after that of log-likelihoods, which contains predictions."""
+    try:
+        of_likelihoods = [_run(chosen, path, results, replace(options, metric=None))]
+    except UnknownTarget:
+        of_likelihoods = []
+    yield from of_likelihoods
+    if not of_likelihoods or options.metric != "acc":
         yield _run(chosen, path, results, options)
 
 
@@ -122,9 +127,9 @@ class _Results:
 
 
 def _name_filters(samples: list[_Sample], results: _Results) -> None:
-    """Name the filters of a log that does not, as versions before 0.4.6 do not.
+    """Name the filters of a log that does not name them.
 
-    They write all samples once for each filter, in the order in which results are listed.
+    Versions before 0.4.6 write all samples once for each filter, in the order in which results are listed.
     """
     if any("filter" in sample.fields for sample in samples):
         return
