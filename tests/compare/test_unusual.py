@@ -235,6 +235,9 @@ def test_the_order_of_rows_does_not_matter():
     first, two = mean_difference(table), mean_difference(table.sample(frac=1, random_state=2))
     assert (first.value, first.p) == pytest.approx((two.value, two.p), rel=1e-9)
     assert first.interval(0.025) == pytest.approx(two.interval(0.025), rel=1e-9)
+    # the draws of prompts, on which ranks depend, are in the order of their names
+    for task in arrange(table.sample(frac=1, random_state=2).replace({"prompt": {"p1": "p10"}})):
+        assert task.prompts == ["p0", "p2", "p3", "p4", "p5", "p10"]
     renamed = table.assign(example="x" + table["example"])
     assert mean_difference(renamed).p == pytest.approx(first.p, rel=1e-9)
 

@@ -217,6 +217,7 @@ def test_a_table_of_examples_is_in_bits_and_the_hardest_come_first(tmp_path):
     report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
     assert report["information"] == pytest.approx(-0.25 / 3)
     assert report["accuracy"] == pytest.approx(2 / 3)
+    assert [example["pvi"] for example in report["hardest_first"]] == [-1.5, 0.5, 0.75]
     alone = write(tmp_path / "alone.csv", ["PVI"], [[1.0], [2.0]])
     assert json.loads(CliRunner().invoke(app, ["pvi", str(alone), "--json"]).stdout)["information"] == 1.5
 
