@@ -6,8 +6,9 @@ import pytest
 
 from abovechance.best import Candidates, debiased_score, selection_null
 from abovechance.best.heldout import DEBIASED, calibration, heldout_estimates
-from abovechance.best.study import SELECTION, clusters_of, selected
+from abovechance.best.study import SELECTION, selected
 from abovechance.core.settings import Setting
+from abovechance.study.clusters import clusters_of
 from tests.best.simulated import answers, true_scores
 
 

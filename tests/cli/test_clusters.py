@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abovechance.best.study import clusters_of, selected
+from abovechance.best.study import selected
 from abovechance.items import associations
 from abovechance.pvi.files import read_examples
 from abovechance.pvi.overview import summarize_examples
 from abovechance.results.predictions import PREDICTIONS
+from abovechance.study.clusters import clusters_of
 from abovechance.study.tasks import TASKS, as_table
 from tests.running import run
 

@@ -3,8 +3,8 @@
 from script_log import logged
 
 from abovechance.best.heldout import DEBIASED, heldout_estimates
-from abovechance.best.study import clusters_of
 from abovechance.core.tables import read_parts, read_table
+from abovechance.study.clusters import clusters_of
 
 with logged(snakemake):
     params = snakemake.params

@@ -9,6 +9,7 @@ from abovechance.core.tables import read_parts, read_table
 from abovechance.pvi import densities, examples, overview, pairs, runs
 from abovechance.pvi.table import PVI, labels_of, of_scores
 from abovechance.scoring.store import both_scored
+from abovechance.study.clusters import clusters_of
 
 with logged(snakemake):
     files, params, outputs = snakemake.input, snakemake.params, snakemake.output
@@ -25,7 +26,7 @@ with logged(snakemake):
         "pairs": pairs.PVI_PAIRS,
     }
     tables = {table_name: [] for table_name in schemas}
-    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    clusters = clusters_of(tasks)
     labels = {name: labels_of(task) for name, task in tasks.items()}
     series, last = {}, {}
     with PVI.writing_parts(outputs.pvi, facts) as write:

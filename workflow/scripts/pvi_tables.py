@@ -9,12 +9,13 @@ from abovechance.core.tables import read_table, read_tables
 from abovechance.pvi import examples, overview, pairs, runs
 from abovechance.pvi.table import labels_of
 from abovechance.shown.tables import write_all
+from abovechance.study.clusters import clusters_of
 
 with logged(snakemake):
     files = snakemake.input
     tasks = dict(zip(snakemake.params.tasks, map(read_table, files.tasks), strict=True))
     inputs = examples.inputs_of(tasks)
-    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    clusters = clusters_of(tasks)
     labels = {name: labels_of(task) for name, task in tasks.items()}
     example_tables, prompts = read_tables(files.examples), read_tables(files.prompts)
     compared = [

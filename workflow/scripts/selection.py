@@ -2,8 +2,9 @@
 
 from script_log import logged
 
-from abovechance.best.study import SELECTION, clusters_of, selected
+from abovechance.best.study import SELECTION, selected
 from abovechance.core.tables import read_parts, read_table
+from abovechance.study.clusters import clusters_of
 
 with logged(snakemake):
     params = snakemake.params

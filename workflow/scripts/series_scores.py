@@ -4,12 +4,13 @@ from script_log import logged
 
 from abovechance.core.settings import setting_of
 from abovechance.core.tables import read_parts, read_table
+from abovechance.study.clusters import clusters_of
 from abovechance.variance.study import SERIES_SCORES, score_setting
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
     tasks = dict(zip(params.tasks, map(read_table, files.tasks), strict=True))
-    clusters = {name: task.set_index("example")["cluster"] for name, task in tasks.items()}
+    clusters = clusters_of(tasks)
     likelihoods = {setting_of(rows): rows for rows in read_parts(files.likelihoods)}
     tables = []
     for predictions in read_parts(files.predictions):

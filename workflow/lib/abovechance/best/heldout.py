@@ -68,7 +68,7 @@ SIZES = [0, 50, 100, inf]  # numbers of validation examples
 
 def heldout_estimates(
     settings: Iterable[pd.DataFrame],
-    clusters: Mapping[str, Mapping[str, int]],
+    clusters: Mapping[str, pd.Series[int]],
     seed: int,
     validation: float,
     prompt_counts: Sequence[int],
@@ -89,7 +89,7 @@ def heldout_estimates(
         setting = setting_of(predictions)
         matrix = ResponseMatrix.from_predictions(predictions)
         if len(matrix.prompts) > 1:
-            candidates = candidates_of(matrix, clusters.get(setting.task, {}))
+            candidates = candidates_of(matrix, clusters.get(setting.task))
             rows = _heldout(candidates, setting, seed, validation, prompt_counts)
             tables.append(setting.label(pd.DataFrame(rows, columns=[*DEBIASED.columns][3:])))
     return DEBIASED.together(tables)

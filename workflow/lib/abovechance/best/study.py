@@ -37,24 +37,15 @@ LUCK = TableSchema(
 DRAWS = 1_000  # random exchanges for each setting
 
 
-def candidates_of(matrix: ResponseMatrix, clusters: Mapping[str, int]) -> Candidates:
-    """Return the prompts of a setting as candidates."""
+def candidates_of(matrix: ResponseMatrix, clusters: pd.Series[int] | None) -> Candidates:
+    """Return the prompts of a setting as candidates; ``clusters`` are those of its task, if known."""
     scores = np.where(matrix.evaluated, matrix.correct.astype(np.float64), np.nan)
-    codes = clusters_of_names(map(str, matrix.examples), clusters) if clusters else None
+    codes = None if clusters is None else clusters_of_names(map(str, matrix.examples), clusters)
     return Candidates.from_scores(scores, matrix.prompts.tolist(), codes)
 
 
-def clusters_of(tasks: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, int]]:
-    """{task: {example: number of its cluster}} from the tables ``tasks``."""
-    return {
-        name: dict(zip(task["example"].astype(str), task["cluster"].astype(int), strict=True))
-        for name, task in tasks.items()
-        if "cluster" in task
-    }
-
-
 def selected(
-    settings: Iterable[pd.DataFrame], clusters: Mapping[str, Mapping[str, int]], seed: int
+    settings: Iterable[pd.DataFrame], clusters: Mapping[str, pd.Series[int]], seed: int
 ) -> pd.DataFrame:
     """Return the table ``SELECTION``.
 
@@ -63,7 +54,7 @@ def selected(
     settings
         The predictions of one setting after another.
     clusters
-        {task: {example: number of its cluster}}, for tasks whose clusters are known.
+        Those of ``clusters_of``, for tasks whose clusters are known.
     seed
         Decides, with the setting, exchanges and splits.
     """
@@ -73,7 +64,7 @@ def selected(
         matrix = ResponseMatrix.from_predictions(predictions)
         if len(matrix.prompts) < 2:
             continue
-        candidates = candidates_of(matrix, clusters.get(setting.task, {}))
+        candidates = candidates_of(matrix, clusters.get(setting.task))
         null = selection_null(candidates, draws=DRAWS, seed=setting.seed(seed, "selection"))
         estimate = debiased_score(candidates, seed=setting.seed(seed, "halves"))
         rows.append(

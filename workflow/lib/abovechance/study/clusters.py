@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from abovechance.core.arrays import Ints
 
@@ -15,6 +16,11 @@ PASSAGE_WORDS = 8
 # (in at most so many examples, at least this share of an example's words): what many examples have, such as
 # an instruction, says less than what few have.
 PASSAGES = ((12, 1 / 5), (50, 1 / 3))
+
+
+def clusters_of(tasks: Mapping[str, pd.DataFrame]) -> dict[str, pd.Series[int]]:
+    """{task: the cluster of each example, by its name} from the tables ``tasks`` that have clusters."""
+    return {name: task.set_index("example")["cluster"] for name, task in tasks.items() if "cluster" in task}
 
 
 def clusters(keys: Sequence[Iterable[Hashable]]) -> Ints:
