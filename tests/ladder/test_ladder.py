@@ -182,13 +182,20 @@ def test_a_guesser_that_returns_something_else_is_refused():
         (
             ["longest choice", None],  # no guesser answers the second task
             [None, None],
-            "The settings that are better than chance and were compared with simple guessers beat all",
+            "The setting that is better than chance and was compared with simple guessers beats all",
         ),
         (
             ["uniform", "uniform"],
             ["position", None],
-            "1 of the 2 settings that are better than chance are",
+            "1 of the 2 settings that are better than chance is not shown to beat all simple guessers",
         ),
+        (
+            ["uniform", None],
+            ["position", None],
+            "The setting that is better than chance and was compared with simple guessers is not shown to "
+            "beat the simple guesser 'position'.",
+        ),
+        (["longest choice", None], [None, None], "The setting that is better than chance and was compared"),
     ],
 )
 def test_sentences_of_verdicts(beaten, unbeaten, sentence):

@@ -143,8 +143,10 @@ def _climbed(table: pd.DataFrame) -> list[str]:
     above_chance = table[table["better_than_chance"] == "yes"]
     # no simple guesser answers a task of free texts
     better = above_chance[above_chance[["beaten_guesser", "unbeaten_guesser"]].notna().any(axis=1)]
-    compared = " and were compared with simple guessers" if len(better) < len(above_chance) else ""
-    subject = f"settings that are better than chance{compared}"
+    single = len(better) == 1
+    are, were, verb = ("is", "was", "beats") if single else ("are", "were", "beat")
+    compared = f" and {were} compared with simple guessers" if len(better) < len(above_chance) else ""
+    subject = f"setting{'' if single else 's'} that {are} better than chance{compared}"
     unbeaten = better["unbeaten_guesser"].dropna()
     # only uniform guessing was beaten, and nothing else was left to beat
     alone = int((better["unbeaten_guesser"].isna() & (better["beaten_guesser"] == "uniform")).sum())
@@ -160,10 +162,13 @@ def _climbed(table: pd.DataFrame) -> list[str]:
         return [f"In the {subject}, no simple guesser is better than uniform guessing."]
     rest = f" In {alone} of them, no simple guesser is better than uniform guessing." if alone else ""
     if unbeaten.empty:
-        return [f"The {subject} beat all simple guessers.{rest}"]
+        return [f"The {subject} {verb} all simple guessers.{rest}"]
+    if single:
+        return [f"The {subject} is not shown to beat the simple guesser '{unbeaten.iloc[0]}'."]
     named = ", ".join(f"{name}: {count}" for name, count in unbeaten.value_counts(sort=True).items())
+    verb = "is" if len(unbeaten) == 1 else "are"
     return [
-        f"{len(unbeaten)} of the {len(better)} {subject} are not shown to beat all simple guessers "
+        f"{len(unbeaten)} of the {len(better)} {subject} {verb} not shown to beat all simple guessers "
         f"(the first one not beaten is {named}).{rest}"
     ]
 
