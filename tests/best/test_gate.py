@@ -51,8 +51,13 @@ def searched(generator: np.random.Generator, planned: int | None, correlation: f
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("planned", [30, None])
-@pytest.mark.parametrize("correlation", [0.0, 0.7])
+@pytest.mark.parametrize(
+    ("planned", "correlation"),
+    [
+        *((None, 0.0), (30, 0.7)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((30, 0.0), (None, 0.7))),
+    ],
+)
 def test_among_equals_hardly_any_search_replaces(planned: int | None, correlation: float) -> None:
     generator = np.random.default_rng(11)
     runs = 1000

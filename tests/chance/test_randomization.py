@@ -634,7 +634,7 @@ def test_skill_is_seen_where_distractors_are_other_examples_answers():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("count", [None, 20])
+@pytest.mark.parametrize("count", [pytest.param(None, marks=pytest.mark.slow), 20])
 def test_draws_from_any_start_agree(count):
     """A p-value that is not small: twelve starts differ by no more than the number of draws explains."""
     study = own_distractors(100, 0.25, 3, count)

@@ -152,7 +152,7 @@ def of_prompts(prompts: int) -> list[Responses]:
             150,
             marks=pytest.mark.slow,
         ),
-        (lambda: of_prompts(5), 0.0, ("better",), 200),
+        pytest.param(lambda: of_prompts(5), 0.0, ("better",), 200, marks=pytest.mark.slow),
         (lambda: of_prompts(10), 0.0, ("worse",), 200),
         (lost_clusters, 0.06, ("better", "not worse"), 200),
         pytest.param(

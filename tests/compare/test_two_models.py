@@ -199,7 +199,7 @@ def test_where_models_do_not_differ_p_is_seldom_small_and_intervals_hold_none(ex
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("clusters", [5, 10, 20])
+@pytest.mark.parametrize("clusters", [5, pytest.param(10, marks=pytest.mark.slow), 20])
 def test_intervals_of_few_clusters_hold_the_difference(clusters):
     """By drawing clusters with replacement, they missed it in 8 to 17 %."""
     generator, held_out = np.random.default_rng(2), 0

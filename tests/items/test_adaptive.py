@@ -31,7 +31,7 @@ def ability_of(items: Items, share: float) -> float:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("way", ["random", "assisted"])
+@pytest.mark.parametrize("way", [pytest.param("random", marks=pytest.mark.slow), "assisted"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
     """Sums just at the border, of which decisions are the likeliest to be wrong; also with a model of items
@@ -62,7 +62,13 @@ def sharp_and_flat() -> Items:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("items", [fitted(150, seed=2), sharp_and_flat()], ids=["usual", "sharp and flat"])
+@pytest.mark.parametrize(
+    "items",
+    [
+        pytest.param(fitted(150, seed=2), id="usual"),
+        pytest.param(sharp_and_flat(), id="sharp and flat", marks=pytest.mark.slow),
+    ],
+)
 def test_by_information_few_decisions_are_wrong_where_the_model_is_true(items):
     """To know the ability is not to know what the examples that are left turn out to be."""
     alpha, wrong, early, count = 0.1, 0, 0, len(items.difficulty)

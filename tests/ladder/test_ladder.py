@@ -275,7 +275,7 @@ def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
     assert false_positives <= stats.binom(runs, 0.05).ppf(0.9999)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("share", [0.5, pytest.param(0.8, marks=pytest.mark.slow), 0.95])
 def test_a_guesser_that_cannot_decide_is_as_good_as_prompts_with_its_accuracy(share):
     constant = Guesser("constant", "a constant", lambda situation: np.full(len(situation.task), share))
     false_positives, runs = 0, 40

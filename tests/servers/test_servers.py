@@ -177,7 +177,7 @@ def test_sound_servers_raise_no_alarm(kind, server, folder, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.slow), 0.03])
 def test_noise_of_16_bits_and_a_certain_model_raise_no_alarm(kind, noise, server, folder, tmp_path):
     server.noise = noise
     for run, server.certain in enumerate((False, True)):
@@ -462,7 +462,9 @@ def test_settings_are_those_of_the_config(server, folder):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 10))]
+)
 def test_any_value_in_the_place_of_any_other_is_read_or_refused_in_one_line(
     kind, seed, server, folder, tmp_path, monkeypatch
 ):

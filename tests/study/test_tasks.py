@@ -64,7 +64,7 @@ def bigbench_format(checkout: Path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "task", [pytest.param(task, marks=[pytest.mark.slow] * (SIZES[task] > 50000)) for task in SIZES]
+    "task", [pytest.param(task, marks=[pytest.mark.slow] * (SIZES[task] >= 10_000)) for task in SIZES]
 )
 def test_texts_choices_and_answers_are_bigbenchs_own(task, checkout, bigbench_format):
     table = read_bigbench(checkout, task)

@@ -297,7 +297,8 @@ def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
 
 def test_a_null_target_prompt_without_a_token_before_the_answer_is_told(tmp_path):
     config = write_tiny_study(tmp_path, "bare", shots=[0], pvi={}, tasks={"sums": "sums.jsonl"})
-    completed = snakemake("--configfile", str(config), directory=tmp_path, check=False)
+    target = "results/bare/pvi/tiny.parquet"
+    completed = snakemake(target, "--configfile", str(config), directory=tmp_path, check=False)
     output = completed.stdout + completed.stderr
     assert completed.returncode != 0
     assert "0-shot, null target, prompt 0: example '0': the model reads nothing before its choices" in output

@@ -89,6 +89,7 @@ def test_the_key_is_in_no_file(study, place, monkeypatch):
             assert KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_the_probe_ends_the_study_with_one_line(study, place, server, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     server.defects = {"zeros"}

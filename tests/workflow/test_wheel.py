@@ -91,7 +91,7 @@ def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
 
 
 def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing(installed, tmp_path):
-    config = write_tiny_study(tmp_path, "small")
+    config = write_tiny_study(tmp_path, "small", shots=[1], tasks={"sums": "sums.jsonl"}, max_examples=8)
     command = [sys.executable, "-m", "abovechance", "run", config.name, "--cores", "2"]
     completed = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
