@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from abovechance.chance.arrangements import Arrangements
-from abovechance.chance.exact import concordant_pairs, of_stratum, rook_distribution
+from abovechance.chance.exact import Discrete, concordant_pairs, of_stratum, rook_distribution
 from abovechance.chance.permutation import MOST_EXACT, null_distribution
 from abovechance.core.errors import InputError
 from abovechance.metrics import Metric, metric, metric_names, numbers
@@ -498,7 +498,8 @@ def test_the_error_of_p_with_more_tries():
     results = [
         null_distribution("f1_macro", rows, gold, tries=10, draws=1000, seed=seed) for seed in range(60)
     ]
-    assert results[0].p_error == pytest.approx(np.std([result.p for result in results]), rel=0.35)
+    error = np.mean([result.p_error for result in results])
+    assert error == pytest.approx(np.std([result.p for result in results]), rel=0.35)
 
 
 def test_numbers_with_commas_are_numbers_like_others():
@@ -542,3 +543,33 @@ def test_rankings_with_items_of_their_own_have_the_values_of_their_own_answers(m
     pairs = [discounts[[first, second]].sum() / ideal for first in range(5) for second in range(first)]
     simulated = generator.choice(pairs, (100_000, 6)).mean(axis=1)
     assert result.p == pytest.approx((simulated >= result.observed - 1e-9).mean(), abs=0.03)
+
+
+def test_other_tries_are_independent_however_similar_the_candidates_are():
+    generator = np.random.default_rng(7)
+    gold = generator.integers(2, size=60)
+    row = np.where(generator.random(60) < 0.25, gold, generator.integers(2, size=60))
+    single = null_distribution("accuracy", row, gold)
+    for name, candidates in (("accuracy", 1), ("accuracy", 3), ("mse", 10)):
+        result = null_distribution(name, [row] * candidates, gold, tries=30, seed=candidates)
+        different = 31 - candidates
+        assert result.p == pytest.approx(1 - (1 - single.p) ** different, abs=4 * result.p_error + 1e-9)
+        # the error is 1 - accuracy
+        best = single.distribution.best_of(different)
+        expected = best.mean if name == "accuracy" else 1 - best.mean
+        assert result.expected_best == pytest.approx(expected, abs=0.002)
+        assert result.tries == 30
+
+
+def test_the_best_of_two_independent_numbers():
+    values, weights = np.array([0.0, 1.0, 3.0]), np.array([0.2, 0.5, 0.3])
+    first, second = Discrete(values, weights), Discrete(np.array([1.0, 2.0]), np.array([0.6, 0.4]))
+    for sign, better in ((1, max), (-1, min)):
+        expected: dict[float, float] = {}
+        for (x, p), (y, q) in product(
+            zip(values, weights, strict=True), zip(second.values, second.weights, strict=True)
+        ):
+            expected[better(x, y)] = expected.get(better(x, y), 0.0) + p * q
+        result = first.best_with(second, sign)
+        assert dict(zip(result.values, result.weights, strict=True)) == pytest.approx(expected)
+        np.testing.assert_allclose(first.best_with(first, sign).weights, first.best_of(2, sign).weights)

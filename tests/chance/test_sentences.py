@@ -186,7 +186,8 @@ SINGLE = "By chance, it would score 0.500 on average."
                 "By chance, it would score 0.500 on average, and the best of 2 0.563 (95 %: 0.400 to 0.700).",
                 "This is better than chance (p = 1.1e-05 for the best of 2, 5.4e-06 for a single try; "
                 "exact).",
-                "The results contain 1 of 2 tries. The others are assumed to be independent.",
+                "The results contain 1 of 2 tries. The others are assumed to be independent, and to score by "
+                "chance as this candidate does.",
             ],
         ),
     ],

@@ -474,3 +474,29 @@ def test_the_pair_of_two_models_has_the_interval_of_the_test(better, worse):
     assert (pair["low"], pair["high"]) == (comparison.headline.low, comparison.headline.high)
     assert pair["p"] == pytest.approx(comparison.headline.p)
     assert (pair["low"] > 0) == (pair["p"] <= 0.05)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_no_difference_of_shares_is_above_one(scale):
+    """Other scores have no largest difference."""
+    names = ["model", "task", "prompt", "example", "score", "shots"]
+    few = [
+        (model, task, prompt, example, scale * (example % 2 == (model == "b" and task == "t")), 0)
+        for model in "ab"
+        for task in "tu"
+        for prompt in "pq"
+        for example in range(2)
+    ]
+    tasks, (mean,) = compare_models(arrange(pd.DataFrame(few, columns=names)))
+    limit = 1.0 if scale == 1 else np.inf
+    assert mean.pairs["high"].iloc[0] == (1.0 if scale == 1 else pytest.approx(636.2, abs=0.1))
+    assert ("-100.0 to 100.0" in mean.sentence) == (scale == 1)
+    assert mean.by_task["better"].tolist() == ["", ""]
+    for task in tasks:
+        ends = task.comparison[["low", "high", "unpaired_low", "unpaired_high"]].iloc[0]
+        assert not (ends.abs() > limit).any()
+    first, second = scale * np.array([[1.0, 0], [1, 1]]), scale * np.array([[0.0, 1], [0, 0]])
+    estimates = over_prompts(first, second)
+    assert (estimates.mean.high == 1) == (estimates.population.low == -1) == (scale == 1)
+    detectable = compare(first[1], second[0]).detectable
+    assert np.isnan(detectable) == (scale == 1)

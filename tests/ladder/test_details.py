@@ -269,7 +269,8 @@ def test_a_comparison_with_floors_is_whole():
     assert result.values == pytest.approx({"z": better.mean(), "a": 0.0})
     assert result.floors == pytest.approx({"z": 0.0, "b": floor.mean(), "y": 0.0})
     single = sign_flips(np.stack([better - floor, -floor]), np.arange(4))[0]
-    assert result.p == pytest.approx(1 - (1 - single) ** 3)
+    best_alone = sign_flips((better - floor)[None], np.arange(4))[0]
+    assert result.p == pytest.approx(1 - (1 - single) * (1 - best_alone) ** 4)
     html = result._repr_html_()
     for text in (">pass@2<", ">floor<", ">best of all runs of the floor<", ">p-value<"):
         assert text in html

@@ -124,6 +124,16 @@ def test_the_best_of_several_runs_is_not_below_one_run():
     assert result.expected_best > result.floors["random"] == pytest.approx(0.3)
 
 
+def test_other_tries_are_independent_however_similar_the_candidates_are():
+    agent = [[1.0]] * 9 + [[0.0]] * 4  # 7 of 13 examples differ from the floor, all in one direction
+    floor = [[1.0]] * 2 + [[0.0]] * 11
+    for candidates in ({"a": agent}, {"a": agent, "b": agent, "c": agent}):
+        single = above_floor(candidates, {"null": floor})
+        assert single.p == 2**-7
+        result = above_floor(candidates, {"null": floor}, tries=20)
+        assert result.p == pytest.approx(1 - (1 - 2**-7) ** (21 - len(candidates)))
+
+
 def test_a_perfect_agent_is_better_in_spite_of_many_tries():
     result = above_floor({"a": [[1.0]] * 40, "b": [[1.0]] * 40}, {"null": [[0.0]] * 40}, tries=1200)
     assert result.p < 0.05

@@ -63,6 +63,18 @@ class Discrete:
         weights = np.diff(np.cumsum(self.weights[order]) ** times, prepend=0.0)
         return Discrete(self.values, weights[order] / weights.sum())
 
+    def best_with(self, rival: Discrete, sign: float = 1.0) -> Discrete:
+        """Return the distribution of the larger (with a negative sign, lower) of two independent numbers."""
+        values = np.union1d(self.values, rival.values)
+        order = slice(None, None, 1 if sign > 0 else -1)
+        below = np.ones(len(values))
+        for side in (self, rival):
+            weights = np.zeros(len(values))
+            weights[np.searchsorted(values, side.values)] = side.weights
+            below *= np.cumsum(weights[order])
+        weights = np.diff(below, prepend=0.0)[order]
+        return Discrete(values[weights > 0], weights[weights > 0] / weights.sum())
+
     def plus(self, addend: Discrete) -> Discrete | None:
         """Return the distribution of the sum of two independent numbers; None if it has too many points."""
         if len(self.values) * len(addend.values) > 50 * MOST_STEPS:

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -50,14 +49,28 @@ def adjusted_together(groups: Sequence[ArrayLike], methods: Sequence[str]) -> li
     return [dict(zip(methods, of_group, strict=True)) for of_group in zip(*parts, strict=True)]
 
 
-def for_more_tries(tail: float, times: float) -> float:
-    """Return the tail of the best of ``times`` independent tries (or sets of tries) with this tail."""
-    return float(-np.expm1(times * np.log1p(-tail))) if tail < 1 else 1.0
+def for_more_tries(tail: float, single: float, further_tries: int) -> float:
+    """Return the tail of the best of all tries, of which some are not known.
+
+    Parameters
+    ----------
+    tail
+        That of the best of the known candidates.
+    single
+        That of a single candidate.
+    further_tries
+        The number of other tries: independent ones, each with the tail ``single``.
+    """
+    if not further_tries:
+        return tail
+    if max(tail, single) >= 1:
+        return 1.0
+    return float(-np.expm1(np.log1p(-tail) + further_tries * np.log1p(-single)))
 
 
-def draws_for_tries(draws: int, tries: int, candidates: int) -> int:
-    """Return how many random draws a test of the best of so many tries needs for a small p-value."""
-    return max(draws, ceil(DRAWS_PER_TRY * tries / candidates))
+def draws_for_tries(draws: int, further_tries: int) -> int:
+    """Return how many random draws a test needs for a small p-value, if so many others were tried."""
+    return max(draws, DRAWS_PER_TRY * (further_tries + 1))
 
 
 def check_draws(draws: int) -> None:

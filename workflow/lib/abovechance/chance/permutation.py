@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import expm1, floor, log1p, log10, sqrt
+from math import floor, log10, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +66,8 @@ class NullDistribution:
     p_single
         The same for the best candidate alone, as if it had been the only one.
     tries
-        The number of tries: candidates, or more if others were tried too. Those are taken as independent.
+        The number of tries: candidates, or more if others were tried too. Each of those is taken as
+        independent, with the distribution by chance that the best candidate has.
     examples, strata
         The number of examples and of strata.
     fixed
@@ -154,7 +155,7 @@ class NullDistribution:
         if self.tries > len(self.values):
             lines.append(
                 f"The results contain {len(self.values)} of {self.tries} tries. The others are assumed to be "
-                "independent."
+                "independent, and to score by chance as this candidate does."
             )
         if self.fixed > 0:
             lines.append(
@@ -168,10 +169,14 @@ class NullDistribution:
         """The standard error of the p-value from the random permutations; 0 for exact ones."""
         if not self.draws or self.p >= 1:
             return 0.0
-        power = self.tries / len(self.values)
-        of_candidates = -expm1(log1p(-self.p) / power)  # the p-value of as many tries as candidates
-        error = sqrt(of_candidates * (1 - of_candidates) / self.draws)
-        return error * power * (1 - self.p) / (1 - of_candidates)
+        further_tries, single = self.tries - len(self.values), self.p_single
+        # the derivatives of p by the p-values of the candidates and of the best one alone
+        by_all, by_single = (1 - single) ** further_tries, further_tries * (1 - self.p) / (1 - single)
+        of_known = max(1 - (1 - self.p) / by_all, single)
+        variance = by_all**2 * of_known * (1 - of_known) + by_single**2 * single * (1 - single)
+        # both are from the same permutations: where the best candidate is as good, the best of all is too
+        variance += 2 * by_all * by_single * single * (1 - of_known)
+        return sqrt(variance / self.draws)
 
     def _repr_html_(self) -> str:
         rows = {"metric": self.metric, "observed": self.observed, "expected": self.expected}
@@ -206,7 +211,8 @@ def null_distribution(
         the same choices are a stratum; of rankings, those with the same items; of texts, those whose gold
         answers are of one type (number, yes or no, other).
     tries
-        The number of tries, if more were made than there are candidates.
+        The number of tries, if more were made than there are candidates. The others are taken as
+        independent, with the distribution by chance that the best candidate has.
     clusters
         (examples,) the same value for examples that belong together; their gold answers move as wholes.
     choices
@@ -241,20 +247,22 @@ def null_distribution(
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
     total_tries = len(rows) if tries is None else tries
-    draws = draws_for_tries(int(draws), total_tries, len(rows))
+    further_tries = total_tries - len(rows)
+    draws = draws_for_tries(int(draws), further_tries)
     simulation = Simulation(chosen, rows, arrangements, draws, seed)
     if chosen.terms is not None:
         simulation.check(values)
     best = int(np.argmax(chosen.sign * values))
-    null, times = simulation.of_candidates(values, best), total_tries / len(rows)
+    null = simulation.of_candidates(values, best)
     return NullDistribution(
         metric=chosen.name,
         values=values,
         best=best,
         expected=null.expected,
-        # further tries are taken as independent sets of candidates
-        distribution=null.distribution.best_of(times, chosen.sign),
-        p=for_more_tries(null.p, times),
+        distribution=null.distribution.best_with(null.single.best_of(further_tries, chosen.sign), chosen.sign)
+        if further_tries
+        else null.distribution,
+        p=for_more_tries(null.p, null.p_single, further_tries),
         p_single=null.p_single,
         tries=total_tries,
         examples=len(arrangements.observed),
@@ -309,9 +317,13 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats
 
 
 class OfCandidates(NamedTuple):
-    """The distribution of the best of the candidates, and what follows, as in ``NullDistribution``."""
+    """The distribution of the best of the candidates, and what follows, as in ``NullDistribution``.
+
+    ``single`` is the distribution of the best candidate alone.
+    """
 
     distribution: Discrete
+    single: Discrete
     p: float
     p_single: float
     expected: float
@@ -356,7 +368,7 @@ class Simulation:
             exact = replace(exact, values=self._without_remainders(exact.values))
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
             (expected,) = self._without_remainders(np.array([exact.mean]))
-            return OfCandidates(exact, tail, tail, float(expected), "exact")
+            return OfCandidates(exact, exact, tail, tail, float(expected), "exact")
         count = self.arrangements.count
         enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
         enumerated &= not self.arrangements.sampled
@@ -368,10 +380,12 @@ class Simulation:
         )
         count, added = len(best_values), 0 if enumerated else 1
         p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
-        distribution = Discrete.from_values(best_values, np.full(count, 1 / count))
+        distribution, single = (
+            Discrete.from_values(side, np.full(count, 1 / count)) for side in (best_values, own_values)
+        )
         (expected,) = self._without_remainders(np.array([self._expected(best, own_values)]))
         method = "enumeration" if enumerated else "permutation"
-        return OfCandidates(distribution, p, p_single, float(expected), method)
+        return OfCandidates(distribution, single, p, p_single, float(expected), method)
 
     def _as_good(self, by_chance: Floats, observed: float) -> Bools:
         """Return whether values are at least as good as the observed one, up to rounding."""

@@ -23,7 +23,7 @@ from abovechance.compare.prompts import TRUSTED_PROMPTS, PromptPair, over_prompt
 from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.samples import Sample, prompted, trained
 from abovechance.compare.seeds import over_seeds
-from abovechance.compare.two_models import POWER, Comparison, compare, exchanged
+from abovechance.compare.two_models import POWER, Comparison, compare, exchanged, largest_difference
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
@@ -239,7 +239,9 @@ def sample_of(responses: Responses) -> Sample:
         else ("cluster", named[first_of_group[group]][1])
         for group in range(count)
     )
-    return replace(sample, names=names)
+    limit = largest_difference(responses.scores)
+    limited = {places: pair._replace(limit=limit) for places, pair in sample.differences.items()}
+    return replace(sample, names=names, differences=limited)
 
 
 def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:
@@ -258,9 +260,7 @@ def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimat
     if np.isnan(estimate.p):  # nothing varies
         sums, _ = cluster_sums(scores[0] - scores[1], responses.clusters)
         estimate = estimate._replace(p=exchanged(sums), method="exchange")
-    if responses.are_shares:
-        estimate = estimate._replace(low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
-    return estimate
+    return estimate.within(largest_difference(responses.scores))
 
 
 def _on_task(
@@ -404,8 +404,8 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
         models = [str(model) for model in ranks["model"]]
         if len(names) == 2:
             rows = [
-                {"task": task.task, "better": task.models[0], **inference(task.headline)}
-                | {"holm": task.holm, "bh": task.bh}
+                {"task": task.task, "better": "" if is_tie(task.headline) else task.models[0]}
+                | {**inference(task.headline), "holm": task.holm, "bh": task.bh}
                 for task in shared
                 if isinstance(task, TwoModelComparison)
             ]
@@ -498,11 +498,16 @@ def _better(models: list[str], difference: Estimate) -> str:
     interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
     p_value = f"p {equals(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
     ahead, evidence = points(difference.value), f"({interval}{p_value})"
-    if abs(difference.value) < 1e-12:
+    if is_tie(difference):
         return f"Both models have the same mean score {evidence}."
     if difference.p <= 1 - difference.confidence:
         return f"{models[0]} is better by {ahead} {evidence}."
     return f"The difference is not statistically significant: {models[0]} is ahead by {ahead} {evidence}."
+
+
+def is_tie(difference: Estimate) -> bool:
+    """Return whether two scores differ by no more than rounding."""
+    return abs(difference.value) < 1e-12
 
 
 def points(share: float) -> str:

@@ -19,7 +19,7 @@ from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums, times_drawn
 
 PAIRS = {
-    "first": Column.text("the better model"),
+    "first": Column.text("the better model, or the first model of a tie"),
     "second": Column.text("the worse model, or the second model of a tie"),
     "difference": Column.number("mean score of the first model minus mean score of the second model"),
     "error": Column.number("standard error of the difference"),

@@ -58,7 +58,8 @@ def together(tasks: Sequence[Sample]) -> Sample:
         # of tasks together it is as many differences as of one, unless the same examples have them
         few_of_mean = few.sum(axis=0) if clusters.are_shared else few.max(axis=0)
         below, above = (few_of_mean / len(tasks)) ** 2
-        return Difference.tested(value, spread, sums[first] - sums[two], (float(below), float(above)))
+        tested = Difference.tested(value, spread, sums[first] - sums[two], (float(below), float(above)))
+        return tested._replace(limit=float(np.mean([task.difference(first, two).limit for task in tasks])))
 
     return Sample(scores, draws, of_pairs(compared, models), sums, weights)
 

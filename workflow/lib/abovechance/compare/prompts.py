@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.compare.two_models import exchanged, largest
+from abovechance.compare.two_models import exchanged, largest, largest_difference
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
@@ -93,7 +93,10 @@ def over_prompts(
     )
     prompts, examples = pair.shape
     counted = (estimate._replace(examples=examples, clusters=len(pair.counts)) for estimate in estimates)
-    return OverPrompts(prompts, examples, *(estimate.scaled(pair.scale) for estimate in counted))
+    limit = largest_difference(first, second)
+    return OverPrompts(
+        prompts, examples, *(estimate.scaled(pair.scale).within(limit) for estimate in counted)
+    )
 
 
 @dataclass(frozen=True)

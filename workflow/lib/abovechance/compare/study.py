@@ -50,7 +50,7 @@ TWO_MODELS = TableSchema(
     "two_models",
     _TASK
     | {
-        "better": Column.text("the better model"),
+        "better": Column.text("the better model, or the first model of a tie"),
         "worse": Column.text("the worse model, or the second model of a tie"),
     }
     | INFERENCE

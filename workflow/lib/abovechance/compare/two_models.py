@@ -62,11 +62,11 @@ class Comparison(NamedTuple):
         On how many examples the first model has the higher score, and the lower one.
     detectable
         The smallest true difference that the test finds with this power and this number of examples, if the
-        share of examples with different scores stays the same. Missing if no difference reaches this power,
-        or if the variance of the differences is unknown.
+        share of examples with different scores stays the same. Missing if no possible difference reaches
+        this power, or if the variance of the differences is unknown.
     needed
         The number of examples that the test needs to find the observed difference with this power. Missing if
-        ``detectable`` is missing, and if the difference is 0.
+        no number is enough, or if the variance or the difference is 0.
     """
 
     examples: int
@@ -121,18 +121,20 @@ def compare(
         clustered_mean(first_scaled, clusters), clustered_mean(second_scaled, clusters), confidence
     )
     low, high = test.interval(confidence)
+    limit = largest_difference(first_scores, second_scores)
+    detectable = float(test.detectable(confidence, power) * scale)
     difference = mean._replace(low=low, high=high, p=test.p, method=test.name).scaled(scale)
     return Comparison(
         examples=len(first_scores),
         clusters=mean.clusters,
         first=float(first_scores.mean()),
         second=float(second_scores.mean()),
-        difference=difference._replace(value=float(first_scores.mean() - second_scores.mean())),
-        unpaired=unpaired.scaled(scale),
+        difference=difference._replace(value=float(first_scores.mean() - second_scores.mean())).within(limit),
+        unpaired=unpaired.scaled(scale).within(limit),
         gain=(unpaired.standard_error / mean.standard_error) ** 2 if test.varies else np.nan,
         better=int((first_scores > second_scores).sum()),
         worse=int((first_scores < second_scores).sum()),
-        detectable=float(test.detectable(confidence, power) * scale),
+        detectable=detectable if detectable <= limit else np.nan,
         needed=test.needed(confidence, power),
     )
 
@@ -141,6 +143,12 @@ def largest(scores: ArrayLike) -> float:
     """Return the largest absolute score, at least the smallest normal number; 1 if all scores are 0."""
     largest_score = float(np.abs(scores).max())
     return max(largest_score, float(np.finfo(float).tiny)) if largest_score else 1.0
+
+
+def largest_difference(*scores: ArrayLike) -> float:
+    """Return the largest possible difference of two mean scores: 1 if all scores are from 0 to 1."""
+    values = np.concatenate([floats(part).ravel() for part in scores])
+    return 1.0 if np.nanmin(values) >= 0 and np.nanmax(values) <= 1 else np.inf
 
 
 def difference_test(

@@ -67,6 +67,10 @@ class Estimate(NamedTuple):
         value, standard_error, low, high = (factor * number for number in self[:4])
         return self._replace(value=value, standard_error=standard_error, low=low, high=high)
 
+    def within(self, largest: float) -> Estimate:
+        """Return the estimate with an interval that has no values of a larger size than this."""
+        return self._replace(low=max(self.low, -largest), high=min(self.high, largest))
+
 
 def student(value: float, standard_error: float, freedom: float, confidence: float = CONFIDENCE) -> Estimate:
     """Return an estimate with interval and p-value by Student's distribution.

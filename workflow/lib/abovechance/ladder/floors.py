@@ -116,7 +116,7 @@ def above_floor(
     k
         The number of attempts of which the best one counts; for scores of 0 and 1, this is pass@k.
     tries
-        The number of tries, if more were made than there are candidates.
+        The number of tries, if more were made than there are candidates. The others are taken as independent.
     clusters
         (examples,) the same number for examples that belong together.
     draws, seed
@@ -143,14 +143,22 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
-    draws = draws_for_tries(draws, total_tries, len(candidates))
+    further_tries = total_tries - len(candidates)
+    draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
         check_draws(draws)
-    matrix, place = np.stack([*values.values()]), [*values].index(best)
-    p = max(
-        sign_flips(matrix - row, groups, draws, seed, _noise([*candidates.values()], floors[name], k))[place]
-        for name, row in of_floors.items()
-    )
+
+    def tail(names: list[str]) -> float:
+        """Return the p-value of the best of some candidates, compared with the floor nearest to it."""
+        matrix, attempts = np.stack([values[name] for name in names]), [candidates[name] for name in names]
+        tails = (
+            sign_flips(matrix - row, groups, draws, seed, _noise(attempts, floors[floor], k))
+            for floor, row in of_floors.items()
+        )
+        return max(float(adjusted[names.index(best)]) for adjusted in tails)
+
+    p = tail([*candidates])
+    single = tail([best]) if further_tries else p
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
     highest = max(floor_means, key=lambda name: floor_means[name])
     return AboveFloor(
@@ -159,7 +167,7 @@ def above_floor(
         best,
         floor_means,
         _expected_best(floors[highest], [*map(len, candidates[best])], k, total_tries, seed),
-        for_more_tries(float(p), total_tries / len(candidates)),
+        for_more_tries(p, single, further_tries),
         total_tries,
         examples,
         any(
