@@ -33,6 +33,8 @@ TOOLS = ["pytest", "pytest-xdist", "hypothesis", "mpmath", "max-random-baseline"
 LEFT_OUT = "not checkout and not workflow and not thorough and not slow and not faults"
 COMMANDS = [
     "--version",
+    "--help",
+    "check --help",
     "check --example",
     "best --example",
     "compare --example",
@@ -112,6 +114,9 @@ def main() -> None:
         (folder / "empty").mkdir()
         for command in COMMANDS:
             run(python, "-m", "abovechance", *command.split(), folder=folder / "empty")
+        mistaken = subprocess.run([python, "-m", "abovechance", "gate"], capture_output=True, text=True)
+        if "Missing argument 'CANDIDATE'" not in mistaken.stderr:
+            raise SystemExit(f"gate without arguments: {mistaken.stderr}")
         print(f"{len(COMMANDS)} commands run", flush=True)
         if choices.extra == "workflow":
             shutil.copy(REPOSITORY / ".test" / "config.yaml", folder / "empty" / "study.yaml")

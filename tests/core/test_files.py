@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from abovechance import __version__
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_csv, write_json
@@ -182,10 +183,9 @@ def test_hashes_are_those_of_the_pinned_versions():
 def test_one_version_is_named_everywhere():
     version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
     citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
-    assert citation["version"] == version == importlib.metadata.version("abovechance")
+    assert citation["version"] == version == importlib.metadata.version("abovechance") == __version__
     headings = re.findall(r"^## (.*)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert headings[0] == "Unreleased" or headings[0].startswith(version)
-    assert any(heading.startswith(version) for heading in headings)
+    assert headings[0] == "Unreleased" if ".dev" in version else headings[0].startswith(f"{version} - ")
 
 
 @pytest.mark.checkout

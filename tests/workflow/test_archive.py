@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from abovechance import __version__
 from abovechance.archive.bundle import MANIFESTS, Problem, verify, write
 from abovechance.archive.rerun import Rerun, archived_code, rerun
 from abovechance.core.errors import InputError
@@ -68,6 +69,8 @@ def test_an_archive_has_results_inputs_environment_and_code(place, archive):
         "code/workflow/Snakefile",
         "code/envs/requirements.txt",
         "code/Makefile",
+        "code/setup.py",
+        "code/MANIFEST.in",
     } <= names
     assert not [name for name in names if ".pyc" in name or "egg-info" in name or "/." in name]
     by_name = inputs.set_index("name")
@@ -160,7 +163,7 @@ def test_an_archives_own_code_runs_only_if_it_is_asked_for(archive, tmp_path):
         {"code/Snakefile": evil, "code/workflow/Snakefile": evil, "results/verdicts.csv": "model\nforged\n"},
     )
     code = archived_code(forged)
-    assert code.version.startswith("0.1.0")
+    assert code.version.startswith(__version__)
     assert code.different == ["code/Snakefile", "code/workflow/Snakefile"]
     comparison_of_rerun = rerun(forged, tmp_path / "again")
     assert comparison_of_rerun.different == ["verdicts.csv"]

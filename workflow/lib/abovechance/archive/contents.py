@@ -25,7 +25,8 @@ from abovechance.study.kinds import KINDS
 RESULTS, CODE, INPUTS = "results", "code", "inputs"
 # What of a workflow's folder is its code: files, and folders with all that lies in them.
 CODE_FILES = (
-    *("Snakefile", "config.yaml", "Makefile", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff"),
+    *("Snakefile", "config.yaml", "Makefile", "README.md", "LICENSE", "CITATION.cff"),
+    *("pyproject.toml", "setup.py", "MANIFEST.in"),  # so that it can be installed
     *("workflow", "envs", "config", "results/README.md"),
 )
 LIBRARY = "workflow/lib"
