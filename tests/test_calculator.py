@@ -175,6 +175,8 @@ def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
         ({"n": "15", "c": "4", "t": "1", "a": "0.5"}, "one prompt is tried and has a true accuracy of 0.500"),
         ({"n": "100", "c": "4", "t": "2", "a": "62 %"}, "tried and one has a true accuracy of 0.620"),
         ({"n": "100", "c": "4", "t": "20", "a": ""}, "accuracy that is better than chance is 0.3900."),
+        # a lower one with four digits is not
+        ({"n": "100000", "c": "4", "t": "1", "a": ""}, "0.252260 (25226 of 100000)"),
         ({"n": "3", "c": "2", "t": "20", "a": ""}, "No accuracy on so few examples is better than chance."),
         ({"n": "x", "c": "4", "t": "20", "a": "0.37"}, "Examples: write a whole number from 1 to 100,000. "),
         (
@@ -197,6 +199,13 @@ def test_the_page_says_what_the_numbers_mean(numbers, says, tmp_path):
     text = re.sub(r"<[^>]+>|\s+", " ", html.unescape(page(address, tmp_path)))
     assert says in text
     assert "null examples" not in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser")
+def test_the_score_is_drawn_where_it_was_written(tmp_path):
+    """3.5 of 7 are no number of correct examples, but 0.5 is the score."""
+    address = f"{(CALCULATOR / 'index.html').as_uri()}?{urlencode({'n': 7, 'c': 2, 't': 5, 'a': '50 %'})}"
+    assert "best accuracy 0.500." in page(address, tmp_path)
 
 
 def test_the_page_needs_no_network():

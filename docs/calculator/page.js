@@ -49,6 +49,11 @@ function inWords(value) {
   return value.toFixed(value < 0.01 ? 3 : 2);
 }
 
+/** A share of the examples, with enough digits to tell it from its neighbours. */
+function share(correct, examples) {
+  return (correct / examples).toFixed(Math.max(4, String(examples).length));
+}
+
 function range(values) {
   const words = [...new Set([Math.min(...values), Math.max(...values)].map(inWords))];
   return words.join(" to ");
@@ -60,7 +65,7 @@ const REASONS = {
   unclear: "The accuracy is rounded, and the conclusion depends on its other digits",
 };
 
-function show(examples, prompts, result, exact) {
+function show(examples, prompts, result, exact, accuracy) {
   const { baseline, standard, maximum, rows, better } = result;
   const verdict = field("verdict");
   verdict.dataset.better = better || "";
@@ -69,14 +74,14 @@ function show(examples, prompts, result, exact) {
   verdict.textContent = better
     ? `${REASONS[better]}: p = ${range(rows.map((row) => row.maximumTail))} against ${of}.`
     : least <= examples
-      ? `The lowest accuracy that is better than chance is ${(least / examples).toFixed(4)}.`
+      ? `The lowest accuracy that is better than chance is ${share(least, examples)}.`
       : "No accuracy on so few examples is better than chance.";
   const lines = [
     ["Standard random baseline (one guesser)", standard.toFixed(4)],
     ["Maximum random baseline (best of the guessers)", maximum.toFixed(4)],
     [
       `Lowest accuracy with p ≤ ${ALPHA}`,
-      least <= examples ? `${(least / examples).toFixed(4)} (${least} of ${examples})` : "none",
+      least <= examples ? `${share(least, examples)} (${least} of ${examples})` : "none",
     ],
   ];
   if (rows.length) {
@@ -98,7 +103,7 @@ function show(examples, prompts, result, exact) {
     row.append(heading);
     row.insertCell().textContent = value;
   }
-  field("plot").replaceChildren(plot(examples, prompts, result));
+  field("plot").replaceChildren(plot(examples, prompts, result, accuracy));
 }
 
 function svg(name, attributes, text) {
@@ -109,14 +114,14 @@ function svg(name, attributes, text) {
 }
 
 /** The distribution of the best guesser's accuracy, with the baselines and the score. */
-function plot(examples, prompts, { baseline, standard, maximum, rows }) {
+function plot(examples, prompts, { baseline, standard, maximum, rows }, accuracy) {
   const [height, left, bottom, top] = [260, 18, 214, 62];
   const width = Math.max(field("plot").clientWidth, 280);
   const masses = [];
   const last = baseline.first + baseline.logCdfs.length;
   for (let k = baseline.first; k <= last; k++) masses.push([k, baseline.mass(k, prompts)]);
   const seen = masses.filter(([, mass]) => mass > 1e-4).map(([k]) => k / examples);
-  const score = rows.length ? rows[Math.floor(rows.length / 2)].accuracy : maximum;
+  const score = rows.length ? accuracy : maximum;
   const low = Math.max(Math.min(standard, score, ...seen.slice(0, 1)) - 0.03, 0);
   const high = Math.min(Math.max(maximum, score, ...seen.slice(-1)) + 0.03, 1);
   const x = (accuracy) => left + ((accuracy - low) / (high - low)) * (width - 2 * left);
@@ -153,11 +158,15 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }) {
   return picture;
 }
 
-/** How many examples would show that an accuracy is better than chance. */
-function planned(groups, prompts, text, standard) {
-  if (text.trim() === "") return "Write the accuracy that you expect of your best prompt.";
+/** The accuracy that is written; null if none is. */
+function accuracyOf(text) {
   const value = Number(text.replace("%", "").replace(",", "."));
-  const accuracy = text.includes("%") ? value / 100 : value;
+  return text.trim() === "" ? null : text.includes("%") ? value / 100 : value;
+}
+
+/** How many examples would show that an accuracy is better than chance. */
+function planned(groups, prompts, accuracy, standard) {
+  if (accuracy === null) return "Write the accuracy that you expect of your best prompt.";
   if (accuracy <= standard || accuracy === 1)
     return "Write an accuracy above the standard random baseline and below 1.";
   // a mixture needs at most as many as examples that all have its mean chance (Hoeffding, 1956)
@@ -185,8 +194,8 @@ function update() {
   history.replaceState(null, "", `?${new URLSearchParams(text)}`);
   if (Object.keys(found).length) return;
   const result = judge(groups, prompts, exact ? rounding : nearestOf(text.a, examples));
-  show(examples, prompts, result, exact);
-  field("needed").textContent = planned(groups, prompts, text.a, result.standard);
+  show(examples, prompts, result, exact, accuracyOf(text.a));
+  field("needed").textContent = planned(groups, prompts, accuracyOf(text.a), result.standard);
 }
 
 const given = new URLSearchParams(location.search);

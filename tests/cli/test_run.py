@@ -31,6 +31,13 @@ def test_no_config_is_written_for_a_task_with_a_wrong_answer(place):
     assert [path.name for path in place.iterdir()] == ["sums.jsonl"]
 
 
+def test_no_config_is_written_for_a_task_with_too_few_demonstrations(place):
+    completed = run("init", "--task", "sums.jsonl", "--model", "org/m", "--shots", "1,4", folder=place)
+    message = "task 'sums': 4 shots need at least 5 distinct examples to draw demonstrations from"
+    assert (completed.returncode, message in completed.stderr) == (1, True)
+    assert [path.name for path in place.iterdir()] == ["sums.jsonl"]
+
+
 def test_a_new_config_has_tasks_and_models_by_name_and_is_never_overwritten(place):
     arguments = ["init", "--task", "sums.jsonl", "--task", "emoji_movie", "--shots", "0,1", "--prompts", "7"]
     (place / "weights").mkdir()

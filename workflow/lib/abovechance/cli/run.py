@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -123,8 +123,6 @@ def init(
     import yaml
 
     from abovechance.study.installed import resolved
-    from abovechance.study.own_tasks import read_own
-    from abovechance.study.task_sources import OWN_TASK_SUFFIXES
     from abovechance.study.template import as_name, config_text
 
     path = check_writable(output, "--output", (".yaml", ".yml"))
@@ -138,16 +136,27 @@ def init(
         if "/" in source and Path(source).parent.is_dir() and not Path(source).exists():
             tell_note(f"the folder {source} does not exist, so the config names a Hugging Face id")
     text = config_text(output, name, tasks, models, precision, shots, prompts)
-    resolved(yaml.safe_load(text), str(path))
-    for file in map(Path, tasks):
-        if file.suffix in OWN_TASK_SUFFIXES:
-            read_own(file)
+    _check_own_tasks(resolved(yaml.safe_load(text), str(path)))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     typer.echo(
         f"{path}: {counted(len(tasks), 'task')} and {counted(len(models), 'model')}. "
         f"Next: abovechance run {shlex.quote(str(path))}"
     )
+
+
+def _check_own_tasks(config: dict[str, Any]) -> None:
+    """Read the task files of a config, and draw a prompt of each; InputError if one cannot be read or drawn."""
+    from abovechance.study.own_tasks import read_own
+    from abovechance.study.prompts import draw_prompts, evaluation_set
+    from abovechance.study.task_sources import OWN_TASK_SUFFIXES
+
+    for name, entry in config["tasks"].items():
+        file = Path(entry["source"])
+        if file.suffix in OWN_TASK_SUFFIXES:
+            table = read_own(file)
+            evaluated = evaluation_set(table, name, config["seed"], entry["max_examples"])
+            draw_prompts(table, evaluated, name, config["seed"], max(entry["shots"]), prompts=1)
 
 
 def _asked_for(question: str, option: str) -> list[str]:
