@@ -228,3 +228,15 @@ def test_the_chosen_candidate_is_marked_as_such_also_if_the_search_began_with_it
     assert (best.chosen, kinds["a"]) == ("a", "chosen")
     another = judge_best(Candidates.from_scores(scores.astype(float), ["a", "b", "c"]), start=1)
     assert candidate_numbers(another).set_index("name")["kind"].to_dict()["b"] == "start"
+
+
+def test_the_smallest_p_value_that_so_many_exchanges_can_give_is_called_so() -> None:
+    scores = np.random.default_rng(0).random((4, 40))
+    better = Candidates.from_scores(scores + np.array([[0.5], [0.0], [0.0], [0.0]]))
+    best = judge_best(better, draws=200)
+    assert (best.draws, best.p) == (200, pytest.approx(1 / 201))
+    assert "No p-value from 200 random exchanges can be smaller." in best.sentences
+    best = judge_best(Candidates.from_scores(scores), draws=200)
+    assert best.p > 1 / 201
+    assert "exchanges" not in " ".join(best.sentences)
+    assert judge_best(Candidates.from_scores(scores[:2, :3]), draws=200).draws == 0

@@ -80,6 +80,8 @@ class Best:
         P-value of the hypothesis that no candidate is better than the start.
     not_eligible
         Name of the best candidate that scores higher, but has too few examples to be chosen, if there is one.
+    draws
+        Number of random exchanges that ``p`` is from; 0 if there are none.
     """
 
     chosen: str
@@ -100,6 +102,7 @@ class Best:
     difference: Debiased | None = None
     p_start: float = np.nan
     not_eligible: str | None = None
+    draws: int = 0
 
     @property
     def explained(self) -> float:
@@ -128,6 +131,8 @@ class Best:
             f"If all {number} candidates were equally good (mean {self.mean:.1%}), the best one would be "
             f"expected to score {self.expected_by_luck:.1%}.{share * isfinite(self.explained)} {verdict}"
         )
+        if self.draws and self.p * (self.draws + 1) < 1.5:
+            sentences.append(f"No p-value from {self.draws:,} random exchanges can be smaller.")
         interval = f"{percent(self.confidence)} interval {self.low:.1%} to {self.high:.1%}"
         if isfinite(self.debiased):
             sentences.append(f"Corrected for the choice, its score is {self.debiased:.1%} ({interval}).")
@@ -137,34 +142,41 @@ class Best:
             )
         if self.assumption:
             sentences.append(self.assumption)
-        if self.start is not None and self.start == self.chosen:
-            sentences.append("It is the candidate that the search started with.")
-        elif self.start is not None and self.difference is not None and isfinite(self.difference.value):
+        return sentences + self._compared_with_start
+
+    @property
+    def _compared_with_start(self) -> list[str]:
+        """Return how the chosen candidate compares with the start, if there is one."""
+        if self.start is None:
+            return []
+        if self.start == self.chosen:
+            return ["It is the candidate that the search started with."]
+        start = printable(self.start)
+        if self.difference is not None and isfinite(self.difference.value):
             change = self.difference
             answer = (
                 "better than the start" if self.p_start <= ALPHA else "not shown to be better than the start"
             )
-            sentences.append(
-                f"It is {answer}, '{printable(self.start)}' (p = {probability(self.p_start)}): the "
-                f"difference is {100 * change.observed:+.1f} points as observed, and "
-                f"{100 * change.value:+.1f} corrected for the choice ({percent(change.confidence)} interval "
-                f"{100 * change.low:+.1f} to {100 * change.high:+.1f})."
-            )
+            sentences = [
+                f"It is {answer}, '{start}' (p = {probability(self.p_start)}): the difference is "
+                f"{100 * change.observed:+.1f} points as observed, and {100 * change.value:+.1f} corrected "
+                f"for the choice ({percent(change.confidence)} interval {100 * change.low:+.1f} to "
+                f"{100 * change.high:+.1f})."
+            ]
             if self.p_start <= ALPHA and change.low <= 0:
                 sentences.append(
                     "The p-value is one-sided. The interval is two-sided and contains 0, so the evidence is "
                     "weak."
                 )
-        elif self.start is not None and isfinite(self.p_start):
+            return sentences
+        if isfinite(self.p_start):
             of_chosen = self.candidates.set_index("candidate").loc[self.chosen]
-            sentences.append(
-                f"The difference from the start, '{printable(self.start)}', is "
-                f"{100 * of_chosen['difference']:+.1f} points as observed (p = {probability(self.p_start)}); "
-                "there are too few examples, or clusters of examples, to correct it for the choice."
-            )
-        elif self.start is not None:
-            sentences.append(f"It cannot be compared with the start, '{printable(self.start)}'.")
-        return sentences
+            return [
+                f"The difference from the start, '{start}', is {100 * of_chosen['difference']:+.1f} points "
+                f"as observed (p = {probability(self.p_start)}); there are too few examples, or clusters of "
+                "examples, to correct it for the choice."
+            ]
+        return [f"It cannot be compared with the start, '{start}'."]
 
     def _repr_html_(self) -> str:
         rows: dict[str, object] = {
@@ -253,6 +265,7 @@ def judge_best(
         start=None if start is None else candidates.names[start],
         difference=difference,
         p_start=p_start,
+        draws=null.draws,
     )
 
 

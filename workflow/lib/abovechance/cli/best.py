@@ -80,7 +80,12 @@ def best(
         float, typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.")
     ] = CONFIDENCE,
     draws: Annotated[
-        int, typer.Option(min=100, max=10**6, help="Number of random exchanges for the p-values.")
+        int,
+        typer.Option(
+            min=100,
+            max=10**6,
+            help="Number of random exchanges for the p-values; fewer for more than 100,000 scores.",
+        ),
     ] = DRAWS,
     each_file: EachFile = False,
     metric: Metric = None,
@@ -205,6 +210,8 @@ def _as_object(search: Search, result: Best) -> dict[str, Any]:
         *("debiased", "low", "high", "confidence"),
     ):
         report[name] = getattr(result, name)
+    if result.draws:
+        report["draws"] = result.draws
     if result.assumption:
         report["assumption"] = result.assumption
     if result.start is not None and result.difference is not None:

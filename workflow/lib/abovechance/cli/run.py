@@ -146,7 +146,7 @@ def init(
 
 
 def _check_own_tasks(config: dict[str, Any]) -> None:
-    """Read the task files of a config, and draw a prompt of each; InputError if one cannot be read or drawn."""
+    """Read the task files of a config and draw a prompt of each; InputError if that is impossible."""
     from abovechance.study.own_tasks import read_own
     from abovechance.study.prompts import draw_prompts, evaluation_set
     from abovechance.study.task_sources import OWN_TASK_SUFFIXES
