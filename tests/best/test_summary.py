@@ -231,8 +231,8 @@ def test_the_chosen_candidate_is_marked_as_such_also_if_the_search_began_with_it
 
 
 def test_the_smallest_p_value_that_so_many_exchanges_can_give_is_called_so() -> None:
-    scores = np.random.default_rng(0).random((4, 40))
-    better = Candidates.from_scores(scores + np.array([[0.5], [0.0], [0.0], [0.0]]))
+    scores = 0.5 * np.random.default_rng(0).random((4, 40))
+    better = Candidates.from_scores(scores + np.array([[0.4], [0.0], [0.0], [0.0]]))
     best = judge_best(better, draws=200)
     assert (best.draws, best.p) == (200, pytest.approx(1 / 201))
     assert "No p-value from 200 random exchanges can be smaller." in best.sentences

@@ -49,6 +49,15 @@ def test_python_gives_the_same():
     assert (report["observed"], report["p"]) == (result.observed, result.p)
 
 
+def test_labels_that_are_written_differently_are_told(tmp_path):
+    rows = [
+        {"example": n, "gold": ("no", "yes")[n % 2], "prediction": ("no", "Yes")[n % 2]} for n in range(12)
+    ]
+    completed = run("chance", write(tmp_path / "a.csv", rows))
+    note = "note: the prediction 'Yes' counts as wrong, but may be the same label as 'yes'\n"
+    assert (completed.stderr, completed.stdout.startswith("accuracy: 0.500.")) == (note, True)
+
+
 def test_columns_that_name_a_candidate(tmp_path):
     generator = np.random.default_rng(0)
     rows = [

@@ -78,6 +78,14 @@ def test_a_run_with_fewer_examples():
     )
 
 
+def test_ids_that_are_written_differently_are_not_called_missing_hard_examples():
+    padded = base().assign(example=[f"{number:04d}" for number in range(100)])
+    plain = base().assign(example=[str(number) for number in range(100)], correct=np.arange(100) % 3 == 0)
+    (sign,) = signs_of(("a", "m", padded), ("b", "n", plain))["b"]
+    assert sign.evidence == "100 of 100 examples (100 %) of a are missing"
+    assert sign.cause == "the ids may be of other examples, or be written differently, such as '0' and '0000'"
+
+
 @pytest.mark.parametrize(
     ("changed", "severity"), [(9, "suspicious"), (10, "grave"), (89, "grave"), (90, None)]
 )

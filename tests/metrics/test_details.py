@@ -9,7 +9,7 @@ from sklearn import metrics as sk
 
 from abovechance.core.errors import InputError
 from abovechance.metrics import Metric, metric
-from abovechance.metrics.answers import as_array, in_form
+from abovechance.metrics.answers import as_array, in_form, written_differently
 from abovechance.metrics.contract import objects
 from abovechance.metrics.registry import MOST_K
 from abovechance.metrics.texts import best_of, passes
@@ -236,3 +236,16 @@ def test_an_example_without_an_accepted_text_is_an_error():
 
 def test_the_best_of_many_attempts_is_computed_in_whole_numbers():
     assert best_of([0.0] * 1100 + [1.0] * 100, 500) == pytest.approx(passes(100, 1200, 500))
+
+
+@pytest.mark.parametrize(("gold", "prediction"), [("1", "1.0"), ("pos", "Pos"), ("New York", " new  york")])
+def test_labels_that_are_all_written_differently_are_an_error(gold, prediction):
+    with pytest.raises(InputError, match=f"'{prediction}' and '{gold}' may be the same label"):
+        in_form(metric("accuracy"), [prediction, "x"], [gold, "y"], None)
+    # one that is right shows that they are meant
+    in_form(metric("accuracy"), [prediction, "y"], [gold, "y"], None)
+    assert written_differently([prediction, "y"], [gold, "y"]) == (prediction, gold)
+    choices = [[gold, prediction], [gold, prediction]]
+    assert written_differently([prediction, "y"], [gold, "y"], choices) is None
+    in_form(metric("accuracy"), ["x", "z"], [gold, "y"], None)
+    in_form(metric("exact_match"), [prediction, "x"], [gold, "y"], None)

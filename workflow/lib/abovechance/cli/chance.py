@@ -12,11 +12,13 @@ import typer
 from abovechance.chance.permutation import DRAWS, NullDistribution, null_distribution
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
-from abovechance.cli.output import show_json
+from abovechance.cli.output import show_json, tell_note
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
+from abovechance.core.untrusted import printable
 from abovechance.ladder.floors import above_floor
+from abovechance.metrics.answers import written_differently
 from abovechance.metrics.files import PredictionFile, has_scores, read_predictions, read_scores
 from abovechance.metrics.registry import BUILT_IN, WITH_K, metric as metric_of_name
 
@@ -107,6 +109,10 @@ def chance(
             choices=file.choices,
             draws=draws,
         )
+    predicted = [value for row in file.predictions for value in row]
+    if chosen.answers == "label" and (pair := written_differently(predicted, file.gold, file.choices)):
+        prediction, label = map(printable, pair)
+        tell_note(f"the prediction '{prediction}' counts as wrong, but may be the same label as '{label}'")
     if as_json:
         show_json(_as_object(result, file))
     else:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from abovechance.core.untrusted import printable
 from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
 from abovechance.doctor.texts import check_texts, stems
@@ -260,17 +261,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             yield _other_questions(changed, len(common), place)
         return  # else of another template
     is_same_metric = run.metric == fullest.metric
-    missing = len(fullest.examples.index.difference(run.examples.index))
-    if missing and is_same_metric:
-        is_limit = [*run.examples.index] == [*fullest.examples.index[: len(run.examples)]]
-        yield Suspicion(
-            "missing-examples",
-            "note" if is_limit else "suspicious",
-            f"{of_examples(missing, len(fullest.examples))} of {place} are missing",
-            "the run may have a limit of examples"
-            if is_limit
-            else "examples may have failed or been dropped, often the hard ones",
-        )
+    if is_same_metric:
+        yield from _missing_examples(run.examples.index, fullest.examples.index, place)
     if changed:
         yield _other_questions(changed, len(common), place)
     if is_same_metric and (changed := int(_choices_changed(first, second).sum())):
@@ -287,6 +279,24 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             f"{of_examples(changed, len(common))} have another gold label than in {place}",
             "the answer keys differ, so the scores measure different things",
         )
+
+
+def _missing_examples(ids: pd.Index, fullest: pd.Index, place: str) -> Iterator[Suspicion]:
+    """A run lacks examples of the run with the most examples, or names them differently."""
+    missing, added = fullest.difference(ids, sort=False), ids.difference(fullest, sort=False)
+    if missing.empty:
+        return
+    is_limit = [*ids] == [*fullest[: len(ids)]]
+    cause = "examples may have failed or been dropped, often the hard ones"
+    if len(added) >= 0.5 * len(missing):
+        pair = f"'{printable(str(added[0]))}' and '{printable(str(missing[0]))}'"
+        cause = f"the ids may be of other examples, or be written differently, such as {pair}"
+    yield Suspicion(
+        "missing-examples",
+        "note" if is_limit else "suspicious",
+        f"{of_examples(len(missing), len(fullest))} of {place} are missing",
+        "the run may have a limit of examples" if is_limit else cause,
+    )
 
 
 def _other_questions(changed: int, examples: int, place: str) -> Suspicion:

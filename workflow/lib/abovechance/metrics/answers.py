@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.errors import InputError
+from abovechance.core.reading import number
 from abovechance.metrics.contract import Metric, Objects, objects
 
 MISSING = "(missing)"  # a label that is never correct
@@ -33,7 +34,7 @@ def in_form(
     if choices is not None:
         _check_choices(metric, answers, choices)
     if metric.answers == "label":
-        _check_types([value for row in candidates for value in row], answers)
+        _check_labels([value for row in candidates for value in row], answers, choices)
     convert, convert_gold = _conversions(metric)
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
@@ -45,14 +46,40 @@ def is_missing(answer: Any) -> bool:
     return bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
 
 
-def _check_types(predictions: list[Any], gold: list[Any]) -> None:
-    """Raise InputError if one side has texts only, and the other none: no label could be right."""
+def _check_labels(predictions: list[Any], gold: list[Any], choices: Sequence[Sequence[Any]] | None) -> None:
+    """Raise InputError if no label can be right: of another type, or all written in another way."""
     kinds = [{isinstance(value, str) for value in side if value is not None} for side in (predictions, gold)]
     if kinds in ([{True}, {False}], [{False}, {True}]):
         raise InputError(
             f"predictions are like {predictions[0]!r:.40} and gold answers like {gold[0]!r:.40}; expected "
             "labels of one type"
         )
+    pair = written_differently(predictions, gold, choices)
+    if pair and {*predictions}.isdisjoint(gold):
+        raise InputError(
+            f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' may be the "
+            "same label; expected labels that are written in one way"
+        )
+
+
+def written_differently(
+    predictions: Sequence[Any], gold: Sequence[Any], choices: Sequence[Sequence[Any]] | None = None
+) -> tuple[str, str] | None:
+    """Return a prediction that is no label, and a label that it may stand for; None if there are none.
+
+    Labels are the gold answers and choices. The two are texts that differ in capital letters or spaces, or as
+    numbers do, such as 1 and 1.0.
+    """
+
+    def as_read(text: str) -> str | float:
+        value = number(text)
+        return " ".join(text.casefold().split()) if value is None else value
+
+    known_answers = [*gold, *(choice for listed in choices or () for choice in listed)]
+    labels = {value for value in known_answers if isinstance(value, str)}
+    by_reading = {as_read(label): label for label in sorted(labels)}
+    unknown = sorted({value for value in predictions if isinstance(value, str)} - labels)
+    return next(((text, by_reading[as_read(text)]) for text in unknown if as_read(text) in by_reading), None)
 
 
 def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequence[Any]]) -> None:
