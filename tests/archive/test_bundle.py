@@ -1,6 +1,7 @@
 """Archives: the same bytes for the same files, and nothing that is changed goes unnoticed."""
 
 import os
+import re
 import shutil
 import subprocess
 import zipfile
@@ -24,6 +25,7 @@ from abovechance.archive.bundle import (
 from abovechance.core import untrusted
 from abovechance.core.errors import InputError
 from abovechance.core.untrusted import is_portable, portable
+from tests.running import run
 
 
 @pytest.fixture
@@ -81,7 +83,9 @@ def made_again(archive: Path, first=(), last=(), leave=(), mode=0o100644) -> Pat
 def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archive):
     fake = ("README.md", b"another")
     assert Problem("README.md", "twice") in verify(made_again(archive, first=[fake]))
-    assert Problem("README.md", "twice") in verify(made_again(archive, last=[fake]))
+    forged = made_again(archive, last=[fake])
+    assert {Problem("README.md", "twice"), Problem("README.md", "changed")} <= {*verify(forged)}
+    assert "\n1 file changed, missing or invalid.\n" in run("verify", str(forged)).stdout
     manifest_of_fakes = (MANIFEST, manifest({"README.md": "0" * 64}).encode())
     assert Problem(MANIFEST, "twice") in verify(made_again(archive, first=[manifest_of_fakes]))
     assert Problem("README.md", "a link") in verify(made_again(archive, mode=0o120777))
@@ -223,6 +227,17 @@ def test_a_manifest_that_lists_nothing_or_a_file_twice_is_none(archive, tmp_path
     twice = manifest({"README.md": "0" * 64}) + manifest({"README.md": "1" * 64})
     with pytest.raises(InputError, match="row 2: lists 'README.md' a second time"):
         verify(made_again(archive, last=[(MANIFEST, twice.encode())], leave=[MANIFEST]))
+
+
+def test_messages_about_lists_name_the_archive(archive, tmp_path):
+    damaged = made_again(archive, last=[(MANIFEST, b"\xff\xfe")], leave=[MANIFEST])
+    with pytest.raises(InputError, match=f"^{re.escape(str(damaged))}, {MANIFEST}: cannot be read"):
+        verify(damaged)
+    empty = tmp_path / "empty.zip"
+    with zipfile.ZipFile(empty, "w"):
+        pass
+    with pytest.raises(InputError, match=r"cannot be read as a zip file \(it has no files\)"):
+        verify(empty)
 
 
 def test_a_link_in_the_place_of_a_file_is_named(archive, tmp_path):

@@ -169,7 +169,7 @@ def _listed(archive: Archive) -> dict[str, str]:
     for name in sorted({*MANIFESTS} & {*archive.names()}):
         hashes |= _hashes(archive, name)
     if not hashes:
-        raise InputError(f"{MANIFEST}: lists no file; expected that of `make archive`")
+        raise InputError(f"{archive.path}, {MANIFEST}: lists no file; expected that of `make archive`")
     return hashes
 
 
@@ -179,7 +179,9 @@ def companions(path: Path) -> dict[Path, str]:
         hashes = _hashes(archive, BESIDE) if BESIDE in archive.names() else {}
     for name in hashes:
         if "/" in name or not is_portable(name):
-            raise InputError(f"{BESIDE}: lists '{printable(name)[:80]}'; expected the name of an archive")
+            raise InputError(
+                f"{path}, {BESIDE}: lists '{printable(name)[:80]}'; expected the name of an archive"
+            )
     return {path.resolve().parent / name: value for name, value in hashes.items()}
 
 
@@ -193,6 +195,7 @@ class Archive:
 
     def __init__(self, root: Path | zipfile.ZipFile) -> None:
         self.root = root
+        self.path = root if isinstance(root, Path) else root.filename
 
     def names(self) -> list[str]:
         """Return the names of all files, and in a zip file of folders that are more than folders in it."""
@@ -230,7 +233,7 @@ class Archive:
         """A file's content; InputError if it is longer than ``most_bytes`` bytes, or no regular file."""
         if isinstance(self.root, zipfile.ZipFile):
             if (size := self.root.getinfo(name).file_size) > most_bytes:
-                raise InputError(f"{name}: has {size:,} bytes; expected at most {most_bytes:,}")
+                raise InputError(f"{self.path}, {name}: has {size:,} bytes; expected at most {most_bytes:,}")
             return self.root.read(name)
         path = self.root / name
         if path.is_symlink():
@@ -317,6 +320,8 @@ def _check_ends(path: Path) -> None:
         raise zipfile.BadZipFile(
             "there is something behind its end" if zipfile.is_zipfile(path) else "it is cut off"
         )
+    if first == last == b"PK\x05\x06":
+        raise zipfile.BadZipFile("it has no files")
     if first != b"PK\x03\x04" and last == b"PK\x05\x06":
         raise zipfile.BadZipFile("there is something before its beginning")
 
@@ -332,19 +337,20 @@ def _hashes(archive: Archive, name: str) -> dict[str, str]:
     InputError
         With its first line that is none of a manifest.
     """
+    place = f"{archive.path}, {name}"
     try:
         text = archive.read(name).decode().removesuffix("\n")
     except DAMAGED as error:
-        raise InputError(f"{name}: cannot be read ({error})") from None
+        raise InputError(f"{place}: cannot be read ({error})") from None
     hashes: dict[str, str] = {}
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         value, separator, file = line.partition("  ")
         inside = not PurePosixPath(file).is_absolute() and ".." not in PurePosixPath(file).parts
         if not separator or len(value) != 64 or not file or not inside:
-            raise InputError(f"{name}, row {number}: is '{line[:80]}'; expected a SHA-256 and a file")
+            raise InputError(f"{place}, row {number}: is '{line[:80]}'; expected a SHA-256 and a file")
         if file in hashes:
-            raise InputError(f"{name}, row {number}: lists '{file[:80]}' a second time")
+            raise InputError(f"{place}, row {number}: lists '{file[:80]}' a second time")
         if len(hashes) >= MOST_MEMBERS:
-            raise InputError(f"{name}: lists more than {MOST_MEMBERS:,} files")
+            raise InputError(f"{place}: lists more than {MOST_MEMBERS:,} files")
         hashes[file] = value
     return hashes

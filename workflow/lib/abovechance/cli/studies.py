@@ -126,11 +126,10 @@ def verify(archive: Archived, as_json: Json = False) -> None:
             typer.echo(f"{problem.problem}: '{printable(problem.file)}'")
         for name in lacking:
             typer.echo(f"not checked, because it is not in the folder of this archive: '{printable(name)}'")
-        more = sum(problem.problem == "not listed" for problem in problems)
-        parts = [f"{counted(len(problems) - more, 'file')} changed, missing or invalid."] * (
-            len(problems) > more
-        )
-        parts += [f"{counted(more, 'file')} not listed in the archive."] * bool(more)
+        added = {problem.file for problem in problems if problem.problem == "not listed"}
+        changed = {problem.file for problem in problems} - added
+        parts = [f"{counted(len(changed), 'file')} changed, missing or invalid."] * bool(changed)
+        parts += [f"{counted(len(added), 'file')} not listed in the archive."] * bool(added)
         scope = "All checked files" if lacking else "All files"
         typer.echo(" ".join(parts) or f"{scope} are unchanged.")
         if path.is_file():

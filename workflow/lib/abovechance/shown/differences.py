@@ -106,9 +106,8 @@ def in_words(table: pd.DataFrame) -> str:
 def _verdicts(study: Path) -> pd.DataFrame:
     path = study / "tables" / "verdicts.parquet"
     if not path.is_file():
-        raise InputError(
-            f"{study}: has no tables/verdicts.parquet; expected a study's folder, results/<study>"
-        )
+        problem = "has no tables/verdicts.parquet" if study.is_dir() else "there is no such folder"
+        raise InputError(f"{study}: {problem}; expected a study's folder, results/<study>")
     table = read_table(path)
     if missing := {*SETTING, *BOTH} - set(table.columns):
         raise InputError(f"{path}: lacks the column '{min(missing)}'; expected the workflow's own file")
