@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -34,6 +35,13 @@ def test_without_a_list_of_models_all_count(study):
     assert names(study) == ["first", "mine-seed1", "second"]
     (study / "config.yaml").write_text("study: s\npredictions: a.parquet\n")
     assert names(study) == ["first", "mine-seed1", "second"]
+
+
+def test_an_imported_study_has_the_models_of_its_verdicts(study):
+    (study / "config.yaml").write_text("study: s\npredictions: a.parquet\n")
+    (study / "tables").mkdir()
+    pd.DataFrame({"model": ["second", "second"]}).to_parquet(study / "tables" / "verdicts.parquet")
+    assert names(study) == ["second"]
 
 
 def test_a_folder_of_predictions_is_read_as_its_study(study, monkeypatch):

@@ -17,6 +17,7 @@ import yaml
 from abovechance.core.errors import InputError
 from abovechance.core.files import file_name
 from abovechance.core.reading import read_yaml
+from abovechance.core.tables import read_table
 from abovechance.study.series import training_of
 
 # keys that decide which prompts and examples are scored
@@ -47,17 +48,28 @@ def check_stored(config: Mapping[str, Any], place: str) -> None:
 def predictions_files(study: Path) -> list[Path]:
     """Return the files of predictions in the folder of a study, without those of models that it had before.
 
-    If no list of models names one of them, all files count: an imported study and a release have no such
-    list, and a folder can have another tool's ``config.yaml``.
+    The models are those of its config. Imported studies and releases have no such list: theirs are those of
+    the verdicts. If no list names one of the files, all of them count, because a folder can have another
+    tool's ``config.yaml``.
     """
     files = sorted((study / "predictions").glob("*.parquet"))
-    try:
-        models = read_yaml(study / "config.yaml").get("models")
-    except InputError:
-        return files
-    entries = models.items() if isinstance(models, Mapping) else ()
-    names = {file_name(training_of(name, entry)) for name, entry in entries if isinstance(entry, Mapping)}
+    names = _of_config(study / "config.yaml") or _of_verdicts(study / "tables" / "verdicts.parquet")
     return [file for file in files if file.stem in names] or files
+
+
+def _of_config(path: Path) -> set[str]:
+    """Return the names of the files of a config's models; none if it cannot be read."""
+    try:
+        models = read_yaml(path).get("models")
+    except InputError:
+        return set()
+    entries = models.items() if isinstance(models, Mapping) else ()
+    return {file_name(training_of(name, entry)) for name, entry in entries if isinstance(entry, Mapping)}
+
+
+def _of_verdicts(path: Path) -> set[str]:
+    """Return the names of the files of the models that a table of verdicts has; none if there is no table."""
+    return {file_name(str(model)) for model in read_table(path)["model"]} if path.is_file() else set()
 
 
 def text_of(config: Mapping[str, Any]) -> str:
