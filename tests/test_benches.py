@@ -20,7 +20,7 @@ def test_a_benchmark_can_be_imported(name):
     assert import_module(f"tests.bench.{name}").__doc__
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_model_of_random_weights_can_be_made_for_the_benchmark():
     command = [sys.executable, "tests/bench/random_llama.py", "--help"]
     assert subprocess.run(command, cwd=REPOSITORY, capture_output=True).returncode == 0

@@ -281,6 +281,7 @@ def test_a_study_from_stored_scores_has_their_prompts(place, tmp_path):
     assert "Traceback" not in completed.stdout + completed.stderr
 
 
+@pytest.mark.slow
 def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
     config = yaml.safe_load((place / "hard.yaml").read_text()) | {
         "stored": str(place / "results/hard"),

@@ -296,7 +296,9 @@ def appended(path: Path, text: str) -> Iterator[None]:
             {"figure_spread", "figure_agreement", "report"},
             {"score", "accuracy", "verdicts"},
         ),
-        ("chance/heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}),
+        pytest.param(
+            "chance/heldout.py", {"heldout"}, {"score", "accuracy", "verdicts"}, marks=pytest.mark.slow
+        ),
         ("scoring/engine.py", {"score"}, {"task", "prompts"}),
         ("chance/random_baseline.py", {"verdicts", "heldout"}, {"score", "task", "prompts", "accuracy"}),
     ],
@@ -429,7 +431,11 @@ def test_the_papers_grid_passes_a_dry_run(place):
     ("change", "message"),
     [
         ({"promts": 3}, "key 'promts' is unknown; did you mean 'prompts'?"),
-        ({"prompts": "many"}, "key 'prompts' is 'many'; expected a whole number"),
+        pytest.param(
+            {"prompts": "many"},
+            "key 'prompts' is 'many'; expected a whole number",
+            marks=pytest.mark.slow,
+        ),
         ({"tasks": {"know_unknowns": "bigbench"}}, "did you mean 'known_unknowns'?"),
         ({"models": {"m": {"path": "sums.jsonl", "precision": "nf4"}}}, "there is no folder sums.jsonl"),
     ],
