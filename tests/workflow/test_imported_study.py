@@ -13,6 +13,7 @@ import yaml
 from abovechance import RandomBaseline
 from abovechance.core.tables import read_table
 from abovechance.results.imported import IMPORTED, as_imported
+from abovechance.study.config_file import predictions_files
 from tests.conftest import snakemake
 
 pytestmark = pytest.mark.workflow
@@ -51,6 +52,10 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert "<dt>prompts</dt><dd>0 = prompt 0, 1 = prompt 1, 2 = prompt 2," in text
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size
     asks_of_examples(results)
+    assert predictions_files(results) == sorted((results / "predictions").glob("*.parquet"))
+    # of a model that the imported file had before
+    shutil.copy2(results / "predictions" / "second.parquet", results / "predictions" / "third.parquet")
+    assert len(predictions_files(results)) == 2
     completed = snakemake(
         "results/imported/likelihoods/second.parquet", *study, directory=workplace, check=False
     )

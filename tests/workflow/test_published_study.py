@@ -10,6 +10,7 @@ import pytest
 from abovechance.archive.rerun import rerun, rerun_config
 from abovechance.core.errors import InputError
 from abovechance.core.tables import read_table, read_tables
+from abovechance.study.config_file import predictions_files
 from tests.conftest import DOWNLOADS, REPOSITORY, snakemake
 from tests.releases import write_release
 
@@ -49,6 +50,7 @@ def finished(workplace: Path, release: Path, study: str) -> tuple[Path, str]:
 def test_the_study_runs_from_a_release_to_a_report_and_says_what_is_left_out(finished):
     results, output = finished
     assert "2 files of the release are missing or not used" in output
+    assert predictions_files(results) == sorted((results / "predictions").glob("*.parquet")) != []
     report = (results / "report.html").read_text()
     assert all(title in report for title in ("Verdicts as published and corrected", "Errors in the release"))
     audit = pd.read_csv(results / "tables" / "audit.csv", keep_default_na=False)
