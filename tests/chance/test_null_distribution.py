@@ -11,6 +11,7 @@ from scipy import stats
 
 from abovechance.chance.arrangements import Arrangements
 from abovechance.chance.exact import Discrete, concordant_pairs, of_stratum, rook_distribution
+from abovechance.chance.multiplicity import check_draws
 from abovechance.chance.permutation import MOST_EXACT, null_distribution
 from abovechance.core.errors import InputError
 from abovechance.metrics import Metric, metric, metric_names, numbers
@@ -573,3 +574,63 @@ def test_the_best_of_two_independent_numbers():
         result = first.best_with(second, sign)
         assert dict(zip(result.values, result.weights, strict=True)) == pytest.approx(expected)
         np.testing.assert_allclose(first.best_with(first, sign).weights, first.best_of(2, sign).weights)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 0.5, 2.0]), min_size=4, max_size=4), min_size=4, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_sums_of_any_cells(cells):
+    """Also of examples that match several gold answers, and of gold answers that match several examples."""
+    table = np.array(cells)
+    exact = of_stratum(table)
+    sums = [table[range(4), order].sum() for order in permutations(range(4))]
+    values, counts = np.unique(sums, return_counts=True)
+    np.testing.assert_allclose(exact.values, values)
+    np.testing.assert_allclose(exact.weights, counts / 24)
+
+
+def test_an_example_alone_draws_its_relevant_items_only_if_all_rank_the_same_items():
+    rankings = [("a", "b", "c", "d"), ("p", "q", "r"), ("u", "v"), ("x", "y", "z"), ("y", "x", "z")]
+    relevant = [frozenset("ab"), frozenset("p"), frozenset("uv"), frozenset("x"), frozenset("x")]
+    result = null_distribution("recall@1", rankings, relevant)
+    # all items of the third example are relevant, and the last two exchange equal sets
+    assert result.fixed == pytest.approx(3 / 5)
+    assert result.expected == pytest.approx((1 / 4 + 1 / 3 + 1 / 2 + 1 + 0) / 5)
+    other_items = [("a", "b", "c", "e"), *rankings[1:]]
+    assert null_distribution("recall@1", [rankings, other_items], relevant).fixed == pytest.approx(4 / 5)
+    outside = [frozenset("ae"), *relevant[1:]]  # e is not in the ranking
+    assert null_distribution("recall@1", rankings, outside).fixed == pytest.approx(4 / 5)
+
+
+def test_rankings_in_strata_are_no_single_ranking():
+    row, gold = [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]
+    result = null_distribution("kendall", row, gold, strata=["low", "low", "high", "high"])
+    assert (result.method, result.strata) == ("enumeration", 2)
+    values = [
+        stats.kendalltau(row, [*low, *high]).statistic
+        for low, high in product(permutations(gold[:2]), permutations(gold[2:]))
+    ]
+    assert result.expected == pytest.approx(np.mean(values))
+    assert result.p == pytest.approx(np.mean(np.array(values) >= result.observed - 1e-9))
+    assert "all permutations of the gold answers, within 2 strata" in " ".join(result.sentences(["a"]))
+
+
+def test_a_metric_that_some_permutations_leave_undefined():
+    def of_first(predictions, gold):
+        return float("nan") if gold[0] == "b" else 1.0
+
+    with pytest.raises(InputError) as error:
+        null_distribution(of_first, ["a", "b", "a"], ["a", "b", "a"])
+    assert str(error.value) == (
+        "of_first is not defined for some permutations of the gold answers; use another metric, or more "
+        "examples"
+    )
+
+
+def test_as_many_draws_as_are_allowed():
+    check_draws(1_000_000)
+    with pytest.raises(InputError) as error:
+        check_draws(1_000_001)
+    assert str(error.value) == (
+        "so many tries need 1,000,001 random draws; expected at most 1,000,000: give the predictions of more "
+        "candidates, or fewer tries"
+    )
