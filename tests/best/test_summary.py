@@ -240,3 +240,13 @@ def test_the_smallest_p_value_that_so_many_exchanges_can_give_is_called_so() -> 
     assert best.p > 1 / 201
     assert "exchanges" not in " ".join(best.sentences)
     assert judge_best(Candidates.from_scores(scores[:2, :3]), draws=200).draws == 0
+
+
+def test_the_smallest_p_value_of_the_start_is_called_so_too() -> None:
+    scores = (np.random.default_rng(0).random((4, 40)) < 0.3).astype(float)
+    scores[0], scores[1, :20] = 1.0, 1.0
+    best = judge_best(Candidates.from_scores(scores), start=1, draws=400)
+    assert (best.draws, best.draws_start, best.p_start) == (0, 400, pytest.approx(1 / 401))
+    assert "No p-value from 400 random signs can be smaller." in best.sentences
+    few = judge_best(Candidates.from_scores(scores[:, :5]), start=1, draws=400)
+    assert few.draws_start == 0

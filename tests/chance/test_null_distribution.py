@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import permutations, product
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -491,16 +492,18 @@ def test_a_function_that_changes_its_arguments_does_no_harm():
     assert str(error.value) == "broken: failed with ZeroDivisionError: division by zero"
 
 
-def test_the_error_of_p_with_more_tries():
+@pytest.mark.parametrize("candidates", [1, 2])
+def test_the_error_of_p_with_more_tries(candidates):
     """The standard error of the p-value is that over random seeds."""
-    gold = np.random.default_rng(1).integers(4, size=120)
-    rows = np.random.default_rng(2).integers(4, size=(2, 120))
-    rows[0, :14] = gold[:14]
-    results = [
-        null_distribution("f1_macro", rows, gold, tries=10, draws=1000, seed=seed) for seed in range(60)
-    ]
-    error = np.mean([result.p_error for result in results])
-    assert error == pytest.approx(np.std([result.p for result in results]), rel=0.35)
+    gold, *rows = np.random.default_rng(1).normal(size=(1 + candidates, 60))
+    rows[0] += 0.35 * gold
+    for tries in (None, 10):
+        results = [
+            null_distribution("pearson", rows, gold, tries=tries, draws=500, seed=seed) for seed in range(150)
+        ]
+        error = np.mean([result.p_error for result in results])
+        assert error == pytest.approx(np.std([result.p for result in results]), rel=0.2)
+        assert 0.01 < np.mean([result.p for result in results]) < 0.6
 
 
 def test_numbers_with_commas_are_numbers_like_others():
@@ -631,6 +634,25 @@ def test_as_many_draws_as_are_allowed():
     with pytest.raises(InputError) as error:
         check_draws(1_000_001)
     assert str(error.value) == (
-        "so many tries need 1,000,001 random draws; expected at most 1,000,000: give the predictions of more "
-        "candidates, or fewer tries"
+        "so many tries need 1,000,001 random draws; expected at most 1,000,000; use fewer tries"
     )
+
+
+def test_the_exact_tail_of_one_candidate_counts_for_the_other_tries():
+    """So many tries need no more random permutations of all candidates."""
+    generator = np.random.default_rng(0)
+    gold = generator.integers(4, size=200)
+    rows = generator.integers(4, size=(20, 200))
+    rows[5, :110] = gold[:110]
+    single = null_distribution("accuracy", rows[5], gold)
+    result = null_distribution("accuracy", rows, gold, tries=12_000.0, draws=1000)
+    assert (result.method, result.draws, result.p_single) == ("permutation", 1000, single.p)
+    assert result.p == pytest.approx(1 - (1 - 1 / 1001) * (1 - single.p) ** 11_980)
+
+
+def test_a_metric_of_ones_own_may_take_labels_as_equal_that_are_written_differently():
+    def forgiving(predictions, gold):
+        return float(np.mean([p.casefold() == g.casefold() for p, g in zip(predictions, gold, strict=True)]))
+
+    result = null_distribution(forgiving, ["Yes", "No"] * 6, ["yes", "no"] * 6)
+    assert (result.observed, result.p) == (1.0, pytest.approx(1 / comb(12, 6)))

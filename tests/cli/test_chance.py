@@ -80,7 +80,7 @@ def test_columns_that_name_a_candidate(tmp_path):
     more = json.loads(
         run("chance", path, "-m", "pass@2", "--candidates", "prompt,harness", "-t", "40", "--json").stdout
     )
-    assert more["p"] == pytest.approx(1 - (1 - report["p"]) * (1 - report["p_single"]) ** 36)
+    assert more["p"] == pytest.approx(1 - (1 - report["p"]) * (1 - more["p_single"]) ** 36)
 
 
 def test_lists_in_fields(tmp_path):

@@ -83,7 +83,14 @@ def test_ids_that_are_written_differently_are_not_called_missing_hard_examples()
     plain = base().assign(example=[str(number) for number in range(100)], correct=np.arange(100) % 3 == 0)
     (sign,) = signs_of(("a", "m", padded), ("b", "n", plain))["b"]
     assert sign.evidence == "100 of 100 examples (100 %) of a are missing"
-    assert sign.cause == "the ids may be of other examples, or be written differently, such as '0' and '0000'"
+    assert sign.cause == "the ids may be written differently, such as '0' and '0000'"
+    shuffled = plain.sample(frac=1, random_state=0)
+    (sign,) = signs_of(("a", "m", padded), ("b", "n", shuffled))["b"]
+    first = shuffled["example"].iloc[0]
+    assert sign.cause.endswith(f"such as '{first}' and '{first:0>4}'")
+    renamed = plain.assign(example=[f"x{number}" for number in range(100)])
+    (sign,) = signs_of(("a", "m", padded), ("b", "n", renamed))["b"]
+    assert sign.cause.startswith("examples may have failed")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from scipy.special import chdtr
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
-from abovechance.best.selection import DRAWS, above_start, selection_null
+from abovechance.best.selection import DRAWS, above_start, enumerated, selection_null
 from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.columns import Column, optional
@@ -80,8 +80,9 @@ class Best:
         P-value of the hypothesis that no candidate is better than the start.
     not_eligible
         Name of the best candidate that scores higher, but has too few examples to be chosen, if there is one.
-    draws
-        Number of random exchanges that ``p`` is from; 0 if there are none.
+    draws, draws_start
+        Number of random exchanges that ``p`` is from, and of random signs that ``p_start`` is from; 0 if
+        there are none.
     """
 
     chosen: str
@@ -103,6 +104,7 @@ class Best:
     p_start: float = np.nan
     not_eligible: str | None = None
     draws: int = 0
+    draws_start: int = 0
 
     @property
     def explained(self) -> float:
@@ -131,7 +133,7 @@ class Best:
             f"If all {number} candidates were equally good (mean {self.mean:.1%}), the best one would be "
             f"expected to score {self.expected_by_luck:.1%}.{share * isfinite(self.explained)} {verdict}"
         )
-        if self.draws and self.p * (self.draws + 1) < 1.5:
+        if _is_smallest(self.p, self.draws):
             sentences.append(f"No p-value from {self.draws:,} random exchanges can be smaller.")
         interval = f"{percent(self.confidence)} interval {self.low:.1%} to {self.high:.1%}"
         if isfinite(self.debiased):
@@ -163,6 +165,8 @@ class Best:
                 f"for the choice ({percent(change.confidence)} interval {100 * change.low:+.1f} to "
                 f"{100 * change.high:+.1f})."
             ]
+            if _is_smallest(self.p_start, self.draws_start):
+                sentences.append(f"No p-value from {self.draws_start:,} random signs can be smaller.")
             if self.p_start <= ALPHA and change.low <= 0:
                 sentences.append(
                     "The p-value is one-sided. The interval is two-sided and contains 0, so the evidence is "
@@ -188,6 +192,11 @@ class Best:
             f"{percent(self.confidence)} interval": f"{self.low:.3f} to {self.high:.3f}",
         }
         return as_html(rows)
+
+
+def _is_smallest(p: float, draws: int) -> bool:
+    """Return whether a p-value is the smallest that so many random draws can give."""
+    return draws > 0 and p * (draws + 1) < 1.5
 
 
 def judge_best(
@@ -266,6 +275,7 @@ def judge_best(
         difference=difference,
         p_start=p_start,
         draws=null.draws,
+        draws_start=0 if start is None or enumerated(len({*candidates.clusters.tolist()})) else draws,
     )
 
 

@@ -77,8 +77,7 @@ def check_draws(draws: int) -> None:
     """Raise InputError if so many random draws take too long."""
     if draws > MOST_DRAWS:
         raise InputError(
-            f"so many tries need {draws:,} random draws; expected at most {MOST_DRAWS:,}: give the "
-            "predictions of more candidates, or fewer tries"
+            f"so many tries need {draws:,} random draws; expected at most {MOST_DRAWS:,}; use fewer tries"
         )
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import floor, log10, sqrt
+from math import floor, hypot, log10, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,6 +78,8 @@ class NullDistribution:
         The number of random permutations; 0 for the other methods.
     higher_is_better
         False for errors; the best value is then the lowest.
+    p_error
+        The standard error of the p-value from the random permutations; 0 for exact ones.
     """
 
     metric: str
@@ -94,6 +96,7 @@ class NullDistribution:
     method: str
     draws: int
     higher_is_better: bool = True
+    p_error: float = 0.0
 
     @property
     def observed(self) -> float:
@@ -164,20 +167,6 @@ class NullDistribution:
             )
         return lines
 
-    @property
-    def p_error(self) -> float:
-        """The standard error of the p-value from the random permutations; 0 for exact ones."""
-        if not self.draws or self.p >= 1:
-            return 0.0
-        further_tries, single = self.tries - len(self.values), self.p_single
-        # the derivatives of p by the p-values of the candidates and of the best one alone
-        by_all, by_single = (1 - single) ** further_tries, further_tries * (1 - self.p) / (1 - single)
-        of_known = max(1 - (1 - self.p) / by_all, single)
-        variance = by_all**2 * of_known * (1 - of_known) + by_single**2 * single * (1 - single)
-        # both are from the same permutations: where the best candidate is as good, the best of all is too
-        variance += 2 * by_all * by_single * single * (1 - of_known)
-        return sqrt(variance / self.draws)
-
     def _repr_html_(self) -> str:
         rows = {"metric": self.metric, "observed": self.observed, "expected": self.expected}
         return as_html(rows | {"expected best": self.expected_best, "p-value": self.p, "tries": self.tries})
@@ -246,32 +235,52 @@ def null_distribution(
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
-    total_tries = len(rows) if tries is None else tries
-    further_tries = total_tries - len(rows)
-    draws = draws_for_tries(int(draws), further_tries)
-    simulation = Simulation(chosen, rows, arrangements, draws, seed)
+    further_tries = 0 if tries is None else int(tries) - len(rows)
+    more_draws = draws_for_tries(int(draws), further_tries)
+    simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else int(draws), seed)
     if chosen.terms is not None:
         simulation.check(values)
     best = int(np.argmax(chosen.sign * values))
-    null = simulation.of_candidates(values, best)
+    null = alone = simulation.of_candidates(values, best)
+    if further_tries and len(rows) > 1:
+        of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best))
+        alone = of_best.of_candidates(values[[best]], 0)
+    distribution = null.distribution
+    if further_tries:
+        distribution = distribution.best_with(
+            alone.distribution.best_of(further_tries, chosen.sign), chosen.sign
+        )
     return NullDistribution(
         metric=chosen.name,
         values=values,
         best=best,
         expected=null.expected,
-        distribution=null.distribution.best_with(null.single.best_of(further_tries, chosen.sign), chosen.sign)
-        if further_tries
-        else null.distribution,
-        p=for_more_tries(null.p, null.p_single, further_tries),
-        p_single=null.p_single,
-        tries=total_tries,
+        distribution=distribution,
+        p=for_more_tries(null.p, alone.p, further_tries),
+        p_single=alone.p if further_tries else null.p_single,
+        tries=len(rows) + further_tries,
         examples=len(arrangements.observed),
         strata=len({*labels}),
         fixed=float(arrangements.fixed.mean()),
         method=null.method,
-        draws=draws if null.method == "permutation" else 0,
+        draws=null.draws,
         higher_is_better=chosen.higher_is_better,
+        p_error=_error_of_p(null, alone, further_tries),
     )
+
+
+def _error_of_p(null: OfCandidates, alone: OfCandidates, further_tries: int) -> float:
+    """Return the standard error of the p-value of all tries, by the derivatives of ``for_more_tries``."""
+    by_all, by_single = (1 - alone.p) ** further_tries, 0.0
+    if further_tries:
+        by_single = further_tries * (1 - null.p) * (1 - alone.p) ** (further_tries - 1)
+    errors = [
+        sqrt(part.p * (1 - part.p) / part.draws) if part.draws and part.p < 1 else 0.0
+        for part in (null, alone)
+    ]
+    if alone is null:
+        return (by_all + by_single) * errors[0]
+    return hypot(by_all * errors[0], by_single * errors[1])
 
 
 def _arrangements(
@@ -317,17 +326,14 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats
 
 
 class OfCandidates(NamedTuple):
-    """The distribution of the best of the candidates, and what follows, as in ``NullDistribution``.
-
-    ``single`` is the distribution of the best candidate alone.
-    """
+    """The distribution of the best of the candidates, and what follows, as in ``NullDistribution``."""
 
     distribution: Discrete
-    single: Discrete
     p: float
     p_single: float
     expected: float
     method: str
+    draws: int = 0
 
 
 @dataclass(frozen=True)
@@ -338,7 +344,7 @@ class Simulation:
     rows: list[Objects]
     arrangements: Arrangements
     draws: int
-    seed: int
+    seed: int | tuple[int, int]
 
     @cached_property
     def golds(self) -> Objects:
@@ -368,7 +374,7 @@ class Simulation:
             exact = replace(exact, values=self._without_remainders(exact.values))
             tail = float(exact.weights[self._as_good(exact.values, values[best])].sum())
             (expected,) = self._without_remainders(np.array([exact.mean]))
-            return OfCandidates(exact, exact, tail, tail, float(expected), "exact")
+            return OfCandidates(exact, tail, tail, float(expected), "exact")
         count = self.arrangements.count
         enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
         enumerated &= not self.arrangements.sampled
@@ -380,12 +386,11 @@ class Simulation:
         )
         count, added = len(best_values), 0 if enumerated else 1
         p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
-        distribution, single = (
-            Discrete.from_values(side, np.full(count, 1 / count)) for side in (best_values, own_values)
-        )
+        distribution = Discrete.from_values(best_values, np.full(count, 1 / count))
         (expected,) = self._without_remainders(np.array([self._expected(best, own_values)]))
-        method = "enumeration" if enumerated else "permutation"
-        return OfCandidates(distribution, single, p, p_single, float(expected), method)
+        if enumerated:
+            return OfCandidates(distribution, p, p_single, float(expected), "enumeration")
+        return OfCandidates(distribution, p, p_single, float(expected), "permutation", self.draws)
 
     def _as_good(self, by_chance: Floats, observed: float) -> Bools:
         """Return whether values are at least as good as the observed one, up to rounding."""

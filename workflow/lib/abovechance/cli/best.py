@@ -84,7 +84,7 @@ def best(
         typer.Option(
             min=100,
             max=10**6,
-            help="Number of random exchanges for the p-values; fewer for more than 100,000 scores.",
+            help="Number of random exchanges for the p-values; fewer for very many scores.",
         ),
     ] = DRAWS,
     each_file: EachFile = False,
@@ -210,8 +210,7 @@ def _as_object(search: Search, result: Best) -> dict[str, Any]:
         *("debiased", "low", "high", "confidence"),
     ):
         report[name] = getattr(result, name)
-    if result.draws:
-        report["draws"] = result.draws
+    report |= {name: getattr(result, name) for name in ("draws", "draws_start") if getattr(result, name)}
     if result.assumption:
         report["assumption"] = result.assumption
     if result.start is not None and result.difference is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.compare.two_models import largest_difference
+from abovechance.compare.two_models import are_shares
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import clusters_of_names
@@ -98,7 +98,7 @@ class Responses:
     @property
     def are_shares(self) -> bool:
         """Whether all scores are in [0, 1]."""
-        return largest_difference(self.scores) == 1
+        return are_shares(self.scores)
 
     @property
     def complete(self) -> Floats:

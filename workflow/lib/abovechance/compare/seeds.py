@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
-from abovechance.compare.two_models import largest
+from abovechance.compare.two_models import largest, largest_difference
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
@@ -94,7 +94,9 @@ def over_seeds(
         len(seed_scores),
         len(two),
         scale * _pooled([scores.mean(axis=1) for scores in (seed_scores, two)]),
-        estimate._replace(examples=seed_scores.shape[1], clusters=count).scaled(scale),
+        estimate._replace(examples=seed_scores.shape[1], clusters=count)
+        .scaled(scale)
+        .within(largest_difference(*score_sets)),
     )
 
 

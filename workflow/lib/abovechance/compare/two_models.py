@@ -145,10 +145,15 @@ def largest(scores: ArrayLike) -> float:
     return max(largest_score, float(np.finfo(float).tiny)) if largest_score else 1.0
 
 
+def are_shares(*scores: ArrayLike) -> bool:
+    """Return whether all scores are from 0 to 1, as accuracies are."""
+    values = np.concatenate([floats(part).ravel() for part in scores])
+    return bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1)
+
+
 def largest_difference(*scores: ArrayLike) -> float:
     """Return the largest possible difference of two mean scores: 1 if all scores are from 0 to 1."""
-    values = np.concatenate([floats(part).ravel() for part in scores])
-    return 1.0 if np.nanmin(values) >= 0 and np.nanmax(values) <= 1 else np.inf
+    return 1.0 if are_shares(*scores) else np.inf
 
 
 def difference_test(

@@ -288,15 +288,22 @@ def _missing_examples(ids: pd.Index, fullest: pd.Index, place: str) -> Iterator[
         return
     is_limit = [*ids] == [*fullest[: len(ids)]]
     cause = "examples may have failed or been dropped, often the hard ones"
-    if len(added) >= 0.5 * len(missing):
-        pair = f"'{printable(str(added[0]))}' and '{printable(str(missing[0]))}'"
-        cause = f"the ids may be of other examples, or be written differently, such as {pair}"
+    by_reading = {_as_read(name): name for name in missing}
+    if pairs := [(name, by_reading[_as_read(name)]) for name in added if _as_read(name) in by_reading]:
+        first, second = (printable(str(name)) for name in pairs[0])
+        cause = f"the ids may be written differently, such as '{first}' and '{second}'"
     yield Suspicion(
         "missing-examples",
         "note" if is_limit else "suspicious",
         f"{of_examples(len(missing), len(fullest))} of {place} are missing",
         "the run may have a limit of examples" if is_limit else cause,
     )
+
+
+def _as_read(name: object) -> str:
+    """Return an id without what may differ between two files: spaces, capital letters and leading zeros."""
+    text = str(name).strip().casefold()
+    return text.removesuffix(".0").lstrip("0") or "0"
 
 
 def _other_questions(changed: int, examples: int, place: str) -> Suspicion:

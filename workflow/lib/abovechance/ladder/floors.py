@@ -129,7 +129,7 @@ def above_floor(
         If there are too few attempts, fewer tries than candidates, so many tries that the test takes too
         long, or different numbers of examples.
     """
-    total_tries = len(candidates) if tries is None else tries
+    total_tries = len(candidates) if tries is None else int(tries)
     if total_tries < len(candidates):
         raise InputError(
             f"tries is {tries}, but there are {len(candidates)} candidates; expected at least as many"
@@ -144,11 +144,11 @@ def above_floor(
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
     further_tries = total_tries - len(candidates)
-    draws = draws_for_tries(draws, further_tries)
+    more_draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
-        check_draws(draws)
+        check_draws(more_draws)
 
-    def tail(names: list[str]) -> float:
+    def tail(names: list[str], draws: int) -> float:
         """Return the p-value of the best of some candidates, compared with the floor nearest to it."""
         matrix, attempts = np.stack([values[name] for name in names]), [candidates[name] for name in names]
         tails = (
@@ -157,8 +157,8 @@ def above_floor(
         )
         return max(float(adjusted[names.index(best)]) for adjusted in tails)
 
-    p = tail([*candidates])
-    single = tail([best]) if further_tries else p
+    p = tail([*candidates], more_draws if len(candidates) == 1 else draws)
+    single = tail([best], more_draws) if further_tries else p
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
     highest = max(floor_means, key=lambda name: floor_means[name])
     return AboveFloor(

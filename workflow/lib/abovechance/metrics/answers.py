@@ -34,11 +34,16 @@ def in_form(
     if choices is not None:
         _check_choices(metric, answers, choices)
     if metric.answers == "label":
-        _check_labels([value for row in candidates for value in row], answers, choices)
+        _check_labels(metric, [value for row in candidates for value in row], answers, choices)
     convert, convert_gold = _conversions(metric)
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
     return rows_of_metric, [convert_gold(answer) for answer in answers], listed
+
+
+def is_by_equality(metric: Metric) -> bool:
+    """Return whether a metric compares labels for equality; a function of one's own may compare otherwise."""
+    return metric.answers == "label" and metric.terms is not None
 
 
 def is_missing(answer: Any) -> bool:
@@ -46,7 +51,9 @@ def is_missing(answer: Any) -> bool:
     return bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
 
 
-def _check_labels(predictions: list[Any], gold: list[Any], choices: Sequence[Sequence[Any]] | None) -> None:
+def _check_labels(
+    metric: Metric, predictions: list[Any], gold: list[Any], choices: Sequence[Sequence[Any]] | None
+) -> None:
     """Raise InputError if no label can be right: of another type, or all written in another way."""
     kinds = [{isinstance(value, str) for value in side if value is not None} for side in (predictions, gold)]
     if kinds in ([{True}, {False}], [{False}, {True}]):
@@ -54,7 +61,7 @@ def _check_labels(predictions: list[Any], gold: list[Any], choices: Sequence[Seq
             f"predictions are like {predictions[0]!r:.40} and gold answers like {gold[0]!r:.40}; expected "
             "labels of one type"
         )
-    pair = written_differently(predictions, gold, choices)
+    pair = written_differently(predictions, gold, choices) if is_by_equality(metric) else None
     if pair and {*predictions}.isdisjoint(gold):
         raise InputError(
             f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' may be the "
@@ -96,7 +103,7 @@ def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequenc
 
 def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return functions that convert a prediction and a gold answer to the form that the metric needs."""
-    if metric.answers == "label" and metric.terms is not None:
+    if is_by_equality(metric):
         codes: dict[Any, int] = {}
 
         def code(value: Any) -> int:
