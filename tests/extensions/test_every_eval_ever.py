@@ -233,6 +233,12 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
         *(("acc", 0, 1, 0.61, 0.61), ("acc_norm", 0, 100, 61.0, 0.61), ("acc", 0, 100, 0.8, 0.008)),
         *(("exact_match", None, None, 0.5, 0.5), ("mcc", -1, 1, 0.45, None), ("rouge_l", 0, 1, 0.41, None)),
         *(("acc", 0, 10, 0.5, None), ("acc", -1, 1, 0.5, None), ("acc", 0, 1, 61.0, None)),
+        *(
+            (name, 0, 1, 0.5, 0.5)
+            for name in ("quasiExactMatch", "mean accuracy", "pass@1", "fraction_correct")
+        ),
+        *((name, 0, 1, 0.5, None) for name in ("balanced_accuracy", "mean_per_class_accuracy", "pass@10")),
+        *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
     ],
 )
 def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, highest, score, accuracy):

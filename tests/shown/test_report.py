@@ -16,7 +16,7 @@ from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.exhibits import ShownFigure, ShownTable
-from abovechance.shown.report import Part, facts, parts, render, two_models_answer
+from abovechance.shown.report import Part, facts, parts, render, series_answer, two_models_answer
 from tests.conftest import REPOSITORY
 
 
@@ -159,3 +159,33 @@ def test_the_answers_of_a_part_stand_at_its_beginning_and_the_first_two_lead_the
     joint = render("s", [Part("Is the best score better than chance?"), answered], {}, judged)
     assert '<p class="conclusion"><b>1 of the 3 settings is better than chance.</b>' in joint
     assert "<p>One.</p>" in joint
+
+
+def series(**columns: object) -> pd.DataFrame:
+    row = {"model": "m", "task": "t", "metric": "acc", "seeds": 2, "checkpoints": 3, "monotonicity": 1.0}
+    row |= {"chance": float("nan"), "examples": 100, "leaves_chance": None, "final_deviation": float("nan")}
+    return pd.DataFrame([row] * len(next(iter(columns.values())))).assign(**columns)
+
+
+def test_losses_that_fall_get_better():
+    (sentence,) = series_answer(series(metric=["word_perplexity"], monotonicity=[1.0]))
+    assert (
+        "The score improves steadily during training (monotonicity of at least 0.5) in 1 of 1 case"
+        in sentence
+    )
+    assert "The score gets worse in none of them." in sentence
+    # of metrics in several units, no mean over seeds is one number
+    several = series(metric=["word_perplexity", "nll"], final_deviation=[3.0, 0.1])
+    assert "only in the seed" not in " ".join(series_answer(several))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5])
+def test_the_difference_of_two_seeds_is_right_on_average(seeds):
+    generator = np.random.default_rng(seeds)
+    scores = generator.normal(size=(seeds, 20_000))
+    table = series(final_deviation=scores.std(axis=0, ddof=1), seeds=[seeds] * 20_000)
+    (_, sentence) = series_answer(table)
+    told = float(re.search(r"differ by ([\d.]+) at the last", sentence)[1])
+    pairs = [abs(scores[i] - scores[j]).mean() for i in range(seeds) for j in range(i)]
+    assert told == pytest.approx(np.mean(pairs), rel=0.02)
+    assert told == pytest.approx(2 / np.sqrt(np.pi), rel=0.02)

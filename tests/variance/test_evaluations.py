@@ -580,3 +580,48 @@ def test_a_name_with_half_of_a_character_is_told(tmp_path):
     path = write(tmp_path, "step10.json", content)
     with pytest.raises(InputError, match=r"step10.json: the name 't\\ud800' has half of a character"):
         read_evaluations([path])
+
+
+def test_stages_of_a_training_are_not_put_in_one_order(tmp_path):
+    for name in ("stage1-step1000-tokens5B", "stage1-step2000", "stage2-ingredient1-step500"):
+        config = {"model_args": f"pretrained=org/m,revision={name}"}
+        write(tmp_path / "all", f"{name}.json", result(0, 0.5) | {"config": config})
+    with pytest.raises(InputError, match="has stages 1 and 2 of the training of org/m, and steps may begin"):
+        read_evaluations([tmp_path / "all"])
+    (tmp_path / "all" / "stage2-ingredient1-step500.json").unlink()
+    assert {*read_evaluations([tmp_path / "all"])["checkpoint"]} == {1000, 2000}
+
+
+def test_two_steps_in_one_name_are_a_contradiction(tmp_path):
+    config = {"model_args": "pretrained=out/step1-pretrain/checkpoint-100"}
+    path = write(tmp_path, "a.json", result(0, 0.5) | {"config": config})
+    with pytest.raises(InputError, match="is of step 1 by its model .* and step 100 by its model"):
+        read_evaluations([path])
+
+
+def test_a_group_has_the_shots_of_its_tasks(tmp_path):
+    for shots in (0, 5):
+        metrics = {name: {"acc,none": 0.4} for name in ("mmlu", "mmlu_stem", "mmlu_a", "mmlu_b")}
+        groups = {"mmlu": ["mmlu_stem", "mmlu_b"], "mmlu_stem": ["mmlu_a"], "loop": ["loop"]}
+        content = {"results": metrics | {"loop": {"acc": 0.1}}, "group_subtasks": groups}
+        content["n-shot"] = {"mmlu_a": shots, "mmlu_b": shots}
+        write(tmp_path / "g", f"s{shots}_step1.json", content)
+    table = read_evaluations([tmp_path / "g" / "s5_step1.json"]).set_index("task")
+    assert table["shots"].to_dict() == {"mmlu": 5, "mmlu_stem": 5, "mmlu_a": 5, "mmlu_b": 5, "loop": 0}
+
+
+def test_arguments_without_a_value_are_none(tmp_path):
+    config = {"model_args": {"pretrained": "org/x", "peft": None}}
+    table = read_evaluations([write(tmp_path, "step1.json", result(1, 0.5) | {"config": config})])
+    assert {*table["model"]} == {"org/x"}
+
+
+def test_a_gloss_is_no_loss(tmp_path):
+    content = {"results": {"t": {"gloss_acc": 0.4, "log_loss": 0.2, "logloss": 0.1, "loss": 0.3}}}
+    table = read_evaluations([write(tmp_path, "step1.json", content)]).set_index("metric")
+    assert table["lower_is_better"].to_dict() == {
+        "gloss_acc": False,
+        "log_loss": True,
+        "logloss": True,
+        "loss": True,
+    }

@@ -82,7 +82,10 @@ def test_monotonicity_is_kendalls_tau_b_of_each_seed():
     assert rank_correlation([[1, 2, 2, 3, 5], [3, 1, 2, 5, 4]]) == pytest.approx(np.mean(expected))
     assert monotonicity([3.0, 2.0, 1.0], loss=True) == 1
     assert monotonicity([3.0, 2.0, 1.0]) == -1
-    assert monotonicity([[1, 1, 1], [1, 2, 3]]) == 1  # a series that stands still has none
+    # a series that stands still does not grow
+    assert monotonicity([[1, 1, 1], [1, 2, 3]]) == 0.5
+    assert monotonicity([[1, 1, 1], [1, 2, 1]]) == 0
+    assert monotonicity([[np.nan, 1], [1, 2]]) == 1
     assert np.isnan(monotonicity([1, 1, 1]))
     assert np.isnan(monotonicity([1]))
     assert monotonicity([1, np.nan, 3]) == 1

@@ -229,6 +229,8 @@ def test_measures_of_accuracies_and_losses():
     assert few["snr"] == pytest.approx(61)
     assert np.isnan(summary("acc", error=np.nan)["interval"])
     unknown = [score(0.5, checkpoint=step, examples=examples) for step, examples in ((1, -1), (2, 100))]
+    assert of_evaluations(pd.DataFrame(unknown))["examples"].tolist() == [-1]
+    unknown[0]["value"] = 0.0  # which has no standard error that says how many
     assert of_evaluations(pd.DataFrame(unknown))["examples"].tolist() == [100]
     assert of_uneven_sizes(pd.DataFrame(unknown)) == []
 

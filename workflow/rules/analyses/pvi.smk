@@ -23,7 +23,8 @@ PVI_TABLES = [
         "the mean PVI of correct and of wrong predictions, and the share of "
         "negative values. 'threshold' is the PVI that best separates correct from "
         "wrong predictions. 'balanced accuracy' is the balanced accuracy of this "
-        "threshold (0.5 is chance).",
+        "threshold. By chance, it is somewhat above 0.5, because the threshold is "
+        "chosen on the same examples.",
     ),
     ShownTable(
         "pvi_tails",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -40,8 +41,9 @@ def is_record(path: Path) -> bool:
     return all(key in head for key in (b'"schema_version"', b'"evaluation_id"')) and b"{" in head[:100]
 
 
-# names of metrics that are shares of correct answers
-ACCURACIES = ("acc", "match", "correct", "pass@1")
+# words in the names of metrics that are shares of correct answers, and in those of others
+ACCURACIES = {"acc", "accuracy", "match", "correct", "em"}
+OTHER_METRICS = {"balanced", "class", "f1", "macro", "partial", "weighted"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -138,9 +140,9 @@ def _of_aggregate(
     )
     score, digits = float(details["score"]), decimals(repr(float(details["score"])).removesuffix(".0"))
     config = result["metric_config"]
-    name = str(config.get("metric_name") or result.get("evaluation_result_id") or ACCURACIES[0])
+    name = str(config.get("metric_name") or result.get("evaluation_result_id") or "accuracy")
     scale = config.get("max_score", 1)
-    is_accuracy = any(word in name.lower() for word in ACCURACIES) and config.get("min_score", 0) == 0
+    is_accuracy = _is_share(name) and config.get("min_score", 0) == 0
     if scale == PERCENT:
         score, digits = score / PERCENT, digits + 2
     if not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
@@ -163,6 +165,13 @@ def _of_aggregate(
         "better_than_chance": str(judged["better_than_chance"]),
         "suspicions": [],
     }
+
+
+def _is_share(name: str) -> bool:
+    """Return whether a metric is a share of correct answers, by its name."""
+    words = {*re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())}
+    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
+    return is_pass or bool(words & ACCURACIES and not words & OTHER_METRICS)
 
 
 def _drop_earlier(details: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+import numpy as np
 import pandas as pd
 
 from abovechance.chance.baselines import BASELINES
@@ -101,18 +102,19 @@ def series_answer(series: pd.DataFrame) -> list[str]:
     """Summarize the table ``series`` in sentences."""
     accuracies = series[series["metric"].isin(["accuracy", "acc"])]
     table, noun = (accuracies, "accuracy") if len(accuracies) else (series, "score")
+    rises, falls = ("rises", "falls") if len(accuracies) else ("improves", "gets worse")
     models, tasks = table["model"].nunique(), table["task"].nunique()
     developed = table[table["checkpoints"] > 1]
     sentences = []
     if len(developed):
         steady, falling = (
             int(developed_in.sum())
-            for developed_in in (developed["monotonicity"] >= 0.5, developed["tau"] < 0)
+            for developed_in in (developed["monotonicity"] >= 0.5, developed["monotonicity"] < 0)
         )
         sentences.append(
-            f"The {noun} rises steadily during training (monotonicity of at least 0.5) in {steady or 'none'} "
-            f"of {_counted(len(developed), 'case')} ({_counted(models, 'model')}, "
-            f"{_counted(tasks, 'task')}). The {noun} falls in {falling or 'none'} of them."
+            f"The {noun} {rises} steadily during training (monotonicity of at least 0.5) in "
+            f"{steady or 'none'} of {_counted(len(developed), 'case')} ({_counted(models, 'model')}, "
+            f"{_counted(tasks, 'task')}). The {noun} {falls} in {falling or 'none'} of them."
         )
     with_chance = table[
         table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
@@ -124,14 +126,22 @@ def series_answer(series: pd.DataFrame) -> list[str]:
             "the best accuracy at the last checkpoint is significantly above chance."
         )
     noisy = table[table["final_deviation"].notna()]
-    if len(noisy):
-        noise = noisy["final_deviation"].median()
+    if len(noisy) and (len(accuracies) or table["metric"].nunique() == 1):  # in one unit
+        between = [*map(_between_seeds, noisy["final_deviation"], noisy["seeds"])]
         sentences.append(
-            f"The median standard deviation over seeds at the last checkpoint is {noise:.3f}. Two training "
-            f"runs that differ only in the seed therefore differ by {2 * noise / math.sqrt(math.pi):.3f} on "
-            "average."
+            f"Two training runs that differ only in the seed differ by {np.mean(between):.3f} at the last "
+            f"checkpoint, on average over {_counted(len(noisy), 'case')}."
         )
     return sentences
+
+
+def _between_seeds(deviation: float, seeds: int) -> float:
+    """Return the mean absolute difference of two seeds, without bias for scores that vary normally.
+
+    The standard deviation of few numbers is too small on average, by the factor c4.
+    """
+    c4 = math.sqrt(2 / (seeds - 1)) * math.exp(math.lgamma(seeds / 2) - math.lgamma((seeds - 1) / 2))
+    return 2 * deviation / c4 / math.sqrt(math.pi)
 
 
 def _counted(number: int, noun: str) -> str:

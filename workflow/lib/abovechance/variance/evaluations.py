@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -53,7 +53,7 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"perplexity|loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
+    r"perplexity|(?<![^o]g)(?<!^g)loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
     r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
     r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
@@ -66,6 +66,9 @@ STEP = re.compile(
     r"(?:(\d{1,3}(?:_\d{3})+|\d{1,15})(?!\.\d)|(\d{1,9}(?:\.\d{1,6})?)([km]))(?![0-9a-z])",
     re.IGNORECASE,
 )
+STAGE = re.compile(
+    r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE
+)  # such as stage1-step1000
 UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
@@ -118,6 +121,13 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
+    stages = table.dropna(subset="stage").groupby("model", sort=False)["stage"].unique()
+    for training, of_model in stages[stages.map(len) > 1].to_dict().items():
+        listed = " and ".join(f"{stage:.0f}" for stage in sorted(of_model))
+        raise InputError(
+            f"{paths[0]}: has stages {listed} of the training of {training}, and steps may begin again "
+            "in each; use the files of one stage at a time"
+        )
     table["examples"] = _agreed(table)
     table["lower_is_better"], contradictions = _directions(table, homes.values())
     table = table[[*EVALUATIONS.columns]]
@@ -344,9 +354,12 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
     step, name = _checkpoint(revision, name, place, folders)
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem, *folders)]
     seed = next((match for match in seeds if match), None)
+    stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem, *folders)]
+    stage = next((int(match[1]) for match in stages if match), None)
     identity = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
+    identity["stage"] = stage
     for task, metrics in content["results"].items():
-        shots = _keys(content, "n-shot").get(task, config.get("num_fewshot"))
+        shots = _shots(content, str(task))
         counted = _keys(_keys(content, "n-samples"), task).get("effective")
         higher = _keys(_keys(content, "higher_is_better"), task)
         for key, value in metrics.items():
@@ -383,6 +396,23 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
             }
 
 
+def _shots(content: Mapping[str, Any], task: str) -> Any:
+    """Return the number of shots of a task; of a group that has none, that of its tasks if they agree."""
+    known_shots, members = _keys(content, "n-shot"), _keys(content, "group_subtasks")
+    names, seen_groups = [task], {task}
+    numbers: set[int] = set()
+    while names:
+        name = names.pop()
+        inside, number = members.get(name), known_shots.get(name)
+        if isinstance(number, int):
+            numbers.add(number)
+        elif isinstance(inside, Sequence) and not isinstance(inside, str):
+            new = {str(member) for member in inside} - seen_groups
+            seen_groups |= new
+            names += sorted(new)
+    return numbers.pop() if len(numbers) == 1 else _keys(content, "config").get("num_fewshot")
+
+
 def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return the mapping under a key; an empty one if it is not a mapping."""
     value = content.get(name)
@@ -392,7 +422,7 @@ def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _arguments(text: Any) -> dict[str, str]:
     """Return the arguments a model was loaded with, from ``key=value,key=value`` or from keys."""
     if isinstance(text, Mapping):
-        return {str(key): str(value) for key, value in text.items()}
+        return {str(key): str(value) for key, value in text.items() if value is not None}
     parts = (part.partition("=") for part in str(text or "").split(","))
     return {key.strip(): value.strip() for key, _, value in parts if value}
 
@@ -407,27 +437,30 @@ def _checkpoint(revision: str, model: str, place: str, folders: list[str]) -> tu
         If they say two.
     """
     path = PurePosixPath(place)
-    step_by_source = {
-        f"what it was run with '{revision}'": _step(revision),
-        f"its name '{path.name}'": _step(path.name.removesuffix(".json")),
-        f"its model '{model}'": _step(model),
+    steps_by_source = {
+        f"what it was run with '{revision}'": _steps(revision),
+        f"its name '{path.name}'": _steps(path.name.removesuffix(".json")),
+        f"its model '{model}'": _steps(model),
     }
-    steps = {source: step for source, step in step_by_source.items() if step is not None}
-    if len({*steps.values()}) > 1:
-        steps_in_words = " and ".join(f"step {step} by {source}" for source, step in steps.items())
+    steps = {step: source for source, steps in steps_by_source.items() for step in steps}
+    if len(steps) > 1:
+        steps_in_words = " and ".join(f"step {step} by {source}" for step, source in steps.items())
         raise InputError(f"{place}: is of {steps_in_words}; expected one step")
     of_folders = (step for step in map(_step, folders) if step is not None)
-    checkpoint = next(iter(steps.values()), next(of_folders, None))
+    checkpoint = next(iter(steps), next(of_folders, None))
     return checkpoint, STEP.sub("", model).rstrip("/")
 
 
 def _step(text: str) -> int | None:
     """The last step that a text says, such as 1000 of step1000, checkpoint-1_000 or step1k."""
-    matches = [*STEP.finditer(text)]
-    if not matches:
-        return None
-    digits, amount, unit = matches[-1].groups()
-    return int(digits or Decimal(amount) * UNITS[unit.lower()])
+    steps = _steps(text)
+    return steps[-1] if steps else None
+
+
+def _steps(text: str) -> list[int]:
+    """The steps that a text says."""
+    groups = (match.groups() for match in STEP.finditer(text))
+    return [int(digits or Decimal(amount) * UNITS[unit.lower()]) for digits, amount, unit in groups]
 
 
 def _examples(value: float, error: float) -> int:

@@ -104,10 +104,10 @@ def rank_correlation(scores: ArrayLike) -> float:
     """Kendall's tau-b of the scores with an increasing array, seed by seed, and the mean of these.
 
     In [-1, 1]: 1 where each checkpoint is better than all before it. Scores that differ by rounding alone are
-    ties. Seeds whose scores are all the same have none, and do not count; missing where that is so of all, or
-    there are fewer than two checkpoints.
+    ties. A seed whose scores are all the same counts as 0, neither better nor worse; missing where that is so
+    of all seeds, or there are fewer than two checkpoints.
     """
-    correlations = []
+    correlations, changes = [], False
     for row in _checked(scores):
         defined = ~np.isnan(row)
         ranks = _ranks(row[defined])
@@ -115,7 +115,10 @@ def rank_correlation(scores: ArrayLike) -> float:
             # rounding must not rank one perfect order below another
             correlation = stats.kendalltau(np.flatnonzero(defined), ranks, variant="b").statistic
             correlations.append(round(float(correlation), 12))
-    return float(np.mean(correlations)) if correlations else np.nan
+            changes = True
+        elif ranks.size > 1:
+            correlations.append(0.0)
+    return float(np.mean(correlations)) if changes else np.nan
 
 
 def _ranks(values: Floats) -> Ints:

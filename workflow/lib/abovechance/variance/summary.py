@@ -164,10 +164,10 @@ def _check(table: pd.DataFrame) -> None:
 
 
 def _examples(rows: pd.DataFrame) -> int:
-    """Return the number of examples of all scores of which it is known; -1 if they have different ones."""
-    sizes = {*rows["examples"]}
-    if BEST not in {*rows["metric"]}:  # of which -1 means that prompts have different numbers
-        sizes.discard(-1)
+    """Return the number of examples of all scores; -1 if one is unknown, or they have different ones."""
+    # an accuracy of 0 or 1 does not say of how many examples it is
+    extreme = rows["value"].isin([0.0, 1.0]) & ~rows["metric"].isin([BEST])
+    sizes = {*rows["examples"][~(extreme & (rows["examples"] == -1))]}
     return int(sizes.pop()) if len(sizes) == 1 else -1
 
 
