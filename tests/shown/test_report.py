@@ -185,7 +185,7 @@ def test_the_difference_of_two_seeds_is_right_on_average(seeds):
     scores = generator.normal(size=(seeds, 20_000))
     table = series(final_deviation=scores.std(axis=0, ddof=1), seeds=[seeds] * 20_000)
     (_, sentence) = series_answer(table)
-    told = float(re.search(r"differ by ([\d.]+) at the last", sentence)[1])
+    stated = float(re.search(r"differ by ([\d.]+) at the last", sentence)[1])
     pairs = [abs(scores[i] - scores[j]).mean() for i in range(seeds) for j in range(i)]
-    assert told == pytest.approx(np.mean(pairs), rel=0.02)
-    assert told == pytest.approx(2 / np.sqrt(np.pi), rel=0.02)
+    assert stated == pytest.approx(np.mean(pairs), rel=0.02)
+    assert stated == pytest.approx(2 / np.sqrt(np.pi), rel=0.02)
