@@ -379,3 +379,12 @@ def test_a_plan_states_that_no_accuracy_is_enough():
     assert "least accuracy above maximum baseline none least accuracy at alpha 0.05 none" in output
     plan = json.loads(run("plan", "-c", "2", "-n", "5", "-t", "1000000", "--json").stdout)
     assert plan["least_accuracy_at_alpha_0.05"] is None
+
+
+def test_names_that_the_font_lacks_are_a_note(tmp_path):
+    rows = [f"{name},{example},{example % 2}" for name in ("模型", "a") for example in range(12)]
+    text = "\n".join(["candidate,example,score", *rows, ""])
+    (tmp_path / "c.csv").write_text(text, encoding="utf-8")
+    completed = run("best", str(tmp_path / "c.csv"), "--figure", str(tmp_path / "figure.png"))
+    note = f"note: {tmp_path / 'figure.png'}: the font of the figure lacks characters of some names\n"
+    assert (completed.returncode, completed.stderr) == (0, note)

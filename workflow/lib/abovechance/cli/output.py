@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -144,8 +145,12 @@ def write_figure(draw: Callable[[pd.DataFrame], Any], numbers: pd.DataFrame, pat
             f"{path}: its numbers go to {beside_it}, which exists with other columns; use another name"
         )
     figure_drawn = draw(numbers)
-    with replacing(path) as beside:
+    with replacing(path) as beside, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("always", ".*missing from font")
         figure_drawn.savefig(beside)
+    if caught:
+        tell_note(f"{path}: the font of the figure lacks characters of some names")
     import matplotlib.pyplot as plt  # which is slow to import, and here already
 
     plt.close(figure_drawn)
