@@ -103,6 +103,8 @@ def test_wrong_input():
         above_floor({"a": [[1.0]]}, {"null": [[0.0], [0.0]]})
     with pytest.raises(InputError, match="tries is 1, but there are 2 candidates"):
         above_floor({"a": [[1.0]], "b": [[1.0]]}, {"null": [[0.0]]}, tries=1)
+    with pytest.raises(InputError, match=r"tries is 2.5, but there are 1 candidates"):
+        above_floor({"a": [[1.0]]}, {"null": [[0.0]]}, tries=2.5)  # type: ignore[arg-type]
 
 
 def test_more_tries_than_random_signs_can_tell_apart_are_refused():

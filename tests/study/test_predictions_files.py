@@ -42,6 +42,10 @@ def test_an_imported_study_has_the_models_of_its_verdicts(study):
     (study / "tables").mkdir()
     pd.DataFrame({"model": ["second", "second"]}).to_parquet(study / "tables" / "verdicts.parquet")
     assert names(study) == ["second"]
+    for table in (pd.DataFrame({"a": [1]}), None):
+        path = study / "tables" / "verdicts.parquet"
+        path.write_bytes(b"PAR1") if table is None else table.to_parquet(path)
+        assert names(study) == ["first", "mine-seed1", "second"]
 
 
 def test_a_folder_of_predictions_is_read_as_its_study(study, monkeypatch):

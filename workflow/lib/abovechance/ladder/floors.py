@@ -130,9 +130,10 @@ def above_floor(
         long, or different numbers of examples.
     """
     total_tries = len(candidates) if tries is None else int(tries)
-    if total_tries < len(candidates):
+    if total_tries < len(candidates) or tries not in (None, total_tries):
         raise InputError(
-            f"tries is {tries}, but there are {len(candidates)} candidates; expected at least as many"
+            f"tries is {tries}, but there are {len(candidates)} candidates; expected a whole number, "
+            "at least as large"
         )
     values = {name: _values(name, attempts, k) for name, attempts in candidates.items()}
     of_floors = {name: _values(name, attempts, k) for name, attempts in floors.items()}

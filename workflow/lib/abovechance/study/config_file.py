@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
 from abovechance.core.errors import InputError
@@ -68,8 +69,12 @@ def _of_config(path: Path) -> set[str]:
 
 
 def _of_verdicts(path: Path) -> set[str]:
-    """Return the names of the files of the models that a table of verdicts has; none if there is no table."""
-    return {file_name(str(model)) for model in read_table(path)["model"]} if path.is_file() else set()
+    """Return the names of the files of the models of a table of verdicts; none if it cannot be read."""
+    try:
+        table = read_table(path) if path.is_file() else pd.DataFrame()
+    except InputError:
+        return set()
+    return {file_name(str(model)) for model in table["model"]} if "model" in table else set()
 
 
 def text_of(config: Mapping[str, Any]) -> str:
