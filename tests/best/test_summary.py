@@ -247,6 +247,16 @@ def test_the_smallest_p_value_of_the_start_is_called_so_too() -> None:
     scores[0], scores[1, :20] = 1.0, 1.0
     best = judge_best(Candidates.from_scores(scores), start=1, draws=400)
     assert (best.draws, best.draws_start, best.p_start) == (0, 400, pytest.approx(1 / 401))
-    assert "No p-value from 400 random signs can be smaller." in best.sentences
-    few = judge_best(Candidates.from_scores(scores[:, :5]), start=1, draws=400)
+    assert "No p-value from 400 random draws can be smaller." in best.sentences
+    few = judge_best(Candidates.from_scores(scores[:, :12]), start=1, draws=400)
     assert few.draws_start == 0
+
+
+def test_the_smallest_p_value_of_exchanges_with_a_start_of_few_correct_answers() -> None:
+    scores = (np.random.default_rng(0).random((20, 13)) < 0.3).astype(float)
+    scores[0], scores[1] = 1.0, 0.0
+    scores[1, :2] = 1.0
+    best = judge_best(Candidates.from_scores(scores), start=1, draws=100)
+    assert best.p_start == pytest.approx(1 / 101)  # the signs are enumerated, the exchanges are random
+    assert best.draws_start == 100
+    assert "No p-value from 100 random draws can be smaller." in best.sentences

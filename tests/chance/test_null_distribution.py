@@ -406,6 +406,9 @@ def test_errors(arguments, message):
 
 
 def test_fewer_tries_than_candidates():
+    for tries in (2.5, float("inf"), float("nan")):
+        with pytest.raises(InputError, match=f"tries is {tries}, but there are 2 candidates"):
+            null_distribution("accuracy", [["a", "b"], ["b", "a"]], ["a", "b"], tries=tries)
     with pytest.raises(InputError, match="tries is 1, but there are 2 candidates"):
         null_distribution("accuracy", [["a", "b"], ["b", "a"]], ["a", "b"], tries=1)
 
@@ -492,17 +495,17 @@ def test_a_function_that_changes_its_arguments_does_no_harm():
     assert str(error.value) == "broken: failed with ZeroDivisionError: division by zero"
 
 
-@pytest.mark.parametrize("candidates", [1, 2])
+@pytest.mark.parametrize("candidates", [1, 3])
 def test_the_error_of_p_with_more_tries(candidates):
     """The standard error of the p-value is that over random seeds."""
     gold, *rows = np.random.default_rng(1).normal(size=(1 + candidates, 60))
-    rows[0] += 0.35 * gold
+    rows[0] += 0.35 * gold  # the first is the best
     for tries in (None, 10):
         results = [
             null_distribution("pearson", rows, gold, tries=tries, draws=500, seed=seed) for seed in range(150)
         ]
         error = np.mean([result.p_error for result in results])
-        assert error == pytest.approx(np.std([result.p for result in results]), rel=0.2)
+        assert error == pytest.approx(np.std([result.p for result in results]), rel=0.12)
         assert 0.01 < np.mean([result.p for result in results]) < 0.6
 
 

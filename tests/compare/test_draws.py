@@ -11,7 +11,7 @@ from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many, samples
 from abovechance.compare.leaderboard import read_leaderboard, unpaired
 from abovechance.compare.many import PAIRS, RANKS, flips, pairs, ranks
-from abovechance.compare.over_tasks import together
+from abovechance.compare.over_tasks import Shared, together
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.samples import Difference, Sample, paired, prompted, trained
 from abovechance.compare.seeds import seeds_spread
@@ -557,3 +557,42 @@ def test_zeros_that_a_program_left_away_count(tmp_path):
     assert "71 correct answers assumed; 1 score with fewer" in read_leaderboard(path)["note"].iloc[0]
     path.write_text("model,accuracy,n\nA,0.7,1000\nB,0.6,1000\n")
     assert read_leaderboard(path)[["lowest", "highest"]].to_numpy().tolist() == [[650, 750], [550, 650]]
+
+
+def test_models_in_another_order_are_the_same_models():
+    scores = np.random.default_rng(0).random((3, 4, 20))
+    names = [f"p{number}" for number in range(4)]
+    sample, order = prompted(scores, prompt_names=names), [2, 0, 1]
+    turned = sample.reordered(order)
+    for first, second in combinations(range(3), 2):
+        places = order[first], order[second]
+        np.testing.assert_array_equal(turned.of_repeats(first, second), sample.of_repeats(*places))
+        np.testing.assert_array_equal(turned.of_clusters(first, second), sample.of_clusters(*places))
+        assert turned.difference(first, second) == sample.difference(*places)
+    np.testing.assert_array_equal(turned.repeats, sample.repeats[order])
+
+
+def test_what_tasks_share_varies_together():
+    shared = Shared.by_name([["a", "b"], ["b", "c"]])
+    alone, common = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    assert shared.variance_of_mean([common, alone], [4.0, 9.0]) == pytest.approx((2 + 3) ** 2 / 4)
+    assert shared.variance_of_mean([common, -alone], [4.0, 9.0]) == pytest.approx((2 - 3) ** 2 / 4)
+    assert shared.variance_of_mean([alone, common], [4.0, 9.0]) == pytest.approx((4 + 9) / 4)
+    # of tasks that do not say what moves them, all varies by itself
+    nothing = np.zeros(2)
+    assert shared.variance_of_mean([nothing, nothing], [4.0, 9.0]) == pytest.approx((4 + 9) / 4)
+    assert shared.variance_of_mean([common, nothing], [4.0, 9.0]) == pytest.approx((4 + 9) / 4)
+
+
+def test_tasks_with_the_same_prompts_draw_them_alike():
+    by_prompt = np.broadcast_to(np.random.default_rng(0).random((2, 5, 1)), (2, 5, 20))
+    names = [f"p{number}" for number in range(5)]
+    first, second, renamed = (
+        prompted(by_prompt, examples=examples, prompt_names=prompt_names)
+        for examples, prompt_names in ((1, names), (2, names), (1, [*names[1:], "q"]))
+    )
+    np.testing.assert_allclose(first.draws, second.draws)
+    assert abs(first.draws - renamed.draws).max() > 0.01
+    mean = together([first, second])
+    assert mean.weights.sum() == pytest.approx(1.0)
+    assert mean.weights.min() > 0

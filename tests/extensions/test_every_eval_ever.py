@@ -235,7 +235,7 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
         *(("acc", 0, 10, 0.5, None), ("acc", -1, 1, 0.5, None), ("acc", 0, 1, 61.0, None)),
         *(
             (name, 0, 1, 0.5, 0.5)
-            for name in ("quasiExactMatch", "mean accuracy", "pass@1", "fraction_correct")
+            for name in ("quasiExactMatch", "QAAccuracy", "acc1", "pass@1", "fraction_correct")
         ),
         *((name, 0, 1, 0.5, None) for name in ("balanced_accuracy", "mean_per_class_accuracy", "pass@10")),
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),

@@ -588,7 +588,11 @@ def test_stages_of_a_training_are_not_put_in_one_order(tmp_path):
         write(tmp_path / "all", f"{name}.json", result(0, 0.5) | {"config": config})
     with pytest.raises(InputError, match="has stages 1 and 2 of the training of org/m, and steps may begin"):
         read_evaluations([tmp_path / "all"])
-    (tmp_path / "all" / "stage2-ingredient1-step500.json").unlink()
+    plain = {"config": {"model_args": "pretrained=org/m,revision=step1000"}}
+    second = tmp_path / "all" / "stage2-ingredient1-step500.json"
+    with pytest.raises(InputError, match="has stages 1 and 2 of the training of org/m"):
+        read_evaluations([write(tmp_path, "plain.json", result(0, 0.5) | plain), second])
+    second.unlink()
     assert {*read_evaluations([tmp_path / "all"])["checkpoint"]} == {1000, 2000}
 
 
@@ -617,11 +621,11 @@ def test_arguments_without_a_value_are_none(tmp_path):
 
 
 def test_a_gloss_is_no_loss(tmp_path):
-    content = {"results": {"t": {"gloss_acc": 0.4, "log_loss": 0.2, "logloss": 0.1, "loss": 0.3}}}
+    content = {"results": {"t": {"gloss_acc": 0.4, "log_loss": 0.2, "logloss": 0.1, "avgLoss": 0.3}}}
     table = read_evaluations([write(tmp_path, "step1.json", content)]).set_index("metric")
     assert table["lower_is_better"].to_dict() == {
         "gloss_acc": False,
         "log_loss": True,
         "logloss": True,
-        "loss": True,
+        "avgLoss": True,
     }

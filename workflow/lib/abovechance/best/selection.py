@@ -128,6 +128,13 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
     return np.where(np.arange(len(p)) == start, 1.0, p)
 
 
+def start_draws(candidates: Candidates, start: int, draws: int = DRAWS) -> list[int]:
+    """Return how many random draws each test is from that ``above_start`` makes; none of an exact one."""
+    signs = [] if enumerated(len({*candidates.clusters.tolist()})) else [draws]
+    few_correct = len(candidates.names) > 2 and np.nansum(candidates.scores[start]) < FEW_CORRECT
+    return signs + [_draws(candidates, draws)] * bool(few_correct)
+
+
 def exchanged_with_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Return (candidates,) adjusted p-values of the hypothesis that all are as good as the start.
 

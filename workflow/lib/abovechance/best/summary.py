@@ -16,7 +16,7 @@ from scipy.special import chdtr
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
-from abovechance.best.selection import DRAWS, above_start, enumerated, selection_null
+from abovechance.best.selection import DRAWS, above_start, selection_null, start_draws
 from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.columns import Column, optional
@@ -81,8 +81,7 @@ class Best:
     not_eligible
         Name of the best candidate that scores higher, but has too few examples to be chosen, if there is one.
     draws, draws_start
-        Number of random exchanges that ``p`` is from, and of random signs that ``p_start`` is from; 0 if
-        there are none.
+        Number of random draws that ``p`` and ``p_start`` are from; 0 if there are none.
     """
 
     chosen: str
@@ -166,7 +165,7 @@ class Best:
                 f"{100 * change.high:+.1f})."
             ]
             if _is_smallest(self.p_start, self.draws_start):
-                sentences.append(f"No p-value from {self.draws_start:,} random signs can be smaller.")
+                sentences.append(f"No p-value from {self.draws_start:,} random draws can be smaller.")
             if self.p_start <= ALPHA and change.low <= 0:
                 sentences.append(
                     "The p-value is one-sided. The interval is two-sided and contains 0, so the evidence is "
@@ -242,7 +241,7 @@ def judge_best(
     )
     chosen = candidates.chosen
     order = np.argsort(-(candidates.means if candidates.complete else candidates.standardized), kind="stable")
-    difference, p_start = None, np.nan
+    difference, p_start, draws_start = None, np.nan, 0
     if start is not None:
         difference = debiased_difference(candidates, start, confidence, seed=seed)
         p_values = above_start(candidates, start, draws, seed)
@@ -253,6 +252,10 @@ def judge_best(
         compared = (np.arange(len(table)) != start) & (evaluated > 0)
         table["p_start"] = np.where(compared, p_values, np.nan)
         p_start = float(p_values[chosen]) if evaluated[chosen] else np.nan
+        numbers = start_draws(candidates, start, draws)
+        draws_start = next(
+            (number for number in numbers if _is_smallest(p_start, number)), max(numbers, default=0)
+        )
     return Best(
         candidates.names[chosen],
         int(candidates.examples[chosen]),
@@ -275,7 +278,7 @@ def judge_best(
         difference=difference,
         p_start=p_start,
         draws=null.draws,
-        draws_start=0 if start is None or enumerated(len({*candidates.clusters.tolist()})) else draws,
+        draws_start=draws_start,
     )
 
 

@@ -225,7 +225,7 @@ def null_distribution(
     """
     chosen = _as_metric(metric)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
-    if tries is not None and (tries != int(tries) or tries < len(rows)):
+    if tries is not None and not (tries >= len(rows) and float(tries).is_integer()):
         raise InputError(
             f"tries is {tries}, but there are {len(rows)} candidates; expected a whole number that is at "
             "least as large"
@@ -243,7 +243,7 @@ def null_distribution(
     best = int(np.argmax(chosen.sign * values))
     null = alone = simulation.of_candidates(values, best)
     if further_tries and len(rows) > 1:
-        of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best))
+        of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best + 1))
         alone = of_best.of_candidates(values[[best]], 0)
     distribution = null.distribution
     if further_tries:
@@ -263,7 +263,7 @@ def null_distribution(
         strata=len({*labels}),
         fixed=float(arrangements.fixed.mean()),
         method=null.method,
-        draws=null.draws,
+        draws=max(null.draws, alone.draws),
         higher_is_better=chosen.higher_is_better,
         p_error=_error_of_p(null, alone, further_tries),
     )

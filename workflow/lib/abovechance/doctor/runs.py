@@ -288,6 +288,8 @@ def _missing_examples(ids: pd.Index, fullest: pd.Index, place: str) -> Iterator[
         return
     is_limit = [*ids] == [*fullest[: len(ids)]]
     cause = "examples may have failed or been dropped, often the hard ones"
+    if len(added) >= 0.5 * len(missing):
+        cause = "the runs may be of other examples, or name them differently"
     by_reading = {_as_read(name): name for name in missing}
     if pairs := [(name, by_reading[_as_read(name)]) for name in added if _as_read(name) in by_reading]:
         first, second = (printable(str(name)) for name in pairs[0])

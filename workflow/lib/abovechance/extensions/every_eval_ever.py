@@ -42,8 +42,8 @@ def is_record(path: Path) -> bool:
 
 
 # words in the names of metrics that are shares of correct answers, and in those of others
-ACCURACIES = {"acc", "accuracy", "match", "correct", "em"}
-OTHER_METRICS = {"balanced", "class", "f1", "macro", "partial", "weighted"}
+ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
+OTHER_METRICS = {"balanced", "f", "macro", "partial", "weighted", "per"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -169,7 +169,7 @@ def _of_aggregate(
 
 def _is_share(name: str) -> bool:
     """Return whether a metric is a share of correct answers, by its name."""
-    words = {*re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())}
+    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
     is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
     return is_pass or bool(words & ACCURACIES and not words & OTHER_METRICS)
 

@@ -129,12 +129,12 @@ def above_floor(
         If there are too few attempts, fewer tries than candidates, so many tries that the test takes too
         long, or different numbers of examples.
     """
-    total_tries = len(candidates) if tries is None else int(tries)
-    if total_tries < len(candidates) or tries not in (None, total_tries):
+    if tries is not None and not (tries >= len(candidates) and float(tries).is_integer()):
         raise InputError(
             f"tries is {tries}, but there are {len(candidates)} candidates; expected a whole number, "
             "at least as large"
         )
+    total_tries = len(candidates) if tries is None else int(tries)
     values = {name: _values(name, attempts, k) for name, attempts in candidates.items()}
     of_floors = {name: _values(name, attempts, k) for name, attempts in floors.items()}
     sizes = {len(row) for row in (*values.values(), *of_floors.values())}

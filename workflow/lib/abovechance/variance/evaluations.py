@@ -53,7 +53,7 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"perplexity|(?<![^o]g)(?<!^g)loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
+    r"perplexity|(?<!(?<![a-z])g)loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
     r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
     r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
@@ -121,7 +121,7 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
-    stages = table.dropna(subset="stage").groupby("model", sort=False)["stage"].unique()
+    stages = table["stage"].fillna(1).groupby(table["model"], sort=False).unique()
     for training, of_model in stages[stages.map(len) > 1].to_dict().items():
         listed = " and ".join(f"{stage:.0f}" for stage in sorted(of_model))
         raise InputError(
@@ -348,13 +348,13 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
         config.get("model"),
     )
     name = str(next((candidate for candidate in names if candidate), "model")).rstrip("/")
-    if "peft" in arguments:
+    if arguments.get("peft", "None") not in ("", "None"):
         name = f"{name} + {arguments['peft'].rstrip('/')}"
     revision = arguments.get("revision", "")
     step, name = _checkpoint(revision, name, place, folders)
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem, *folders)]
     seed = next((match for match in seeds if match), None)
-    stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem, *folders)]
+    stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem)]
     stage = next((int(match[1]) for match in stages if match), None)
     identity = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
     identity["stage"] = stage
