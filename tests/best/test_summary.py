@@ -260,3 +260,10 @@ def test_the_smallest_p_value_of_exchanges_with_a_start_of_few_correct_answers()
     assert best.p_start == pytest.approx(1 / 101)  # the signs are enumerated, the exchanges are random
     assert best.draws_start == 100
     assert "No p-value from 100 random draws can be smaller." in best.sentences
+
+
+def test_a_p_value_of_the_start_says_from_how_many_draws_it_is() -> None:
+    scores = (np.random.default_rng(1).random((4, 40)) < 0.6).astype(float)
+    best = judge_best(Candidates.from_scores(scores), start=3, draws=300)
+    assert best.draws_start == 300
+    assert best.p_start > 2 / 301

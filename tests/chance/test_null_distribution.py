@@ -659,3 +659,14 @@ def test_a_metric_of_ones_own_may_take_labels_as_equal_that_are_written_differen
 
     result = null_distribution(forgiving, ["Yes", "No"] * 6, ["yes", "no"] * 6)
     assert (result.observed, result.p) == (1.0, pytest.approx(1 / comb(12, 6)))
+
+
+def test_a_single_candidate_has_permutations_of_its_own():
+    gold, *rows = np.random.default_rng(1).normal(size=(4, 40))
+    rows[0] += 0.1 * gold  # the best one
+    known_tries = null_distribution("pearson", rows, gold, draws=500)
+    result = null_distribution("pearson", rows, gold, tries=4, draws=500)
+    assert known_tries.best == result.best == 0
+    assert result.p_single != known_tries.p_single == pytest.approx(result.p_single, abs=0.1)
+    assert result.draws == 500
+    assert null_distribution("pearson", rows, gold, tries=30, draws=500).draws == 2800

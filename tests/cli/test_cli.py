@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import pytest
 from typer.main import get_command
@@ -393,3 +394,15 @@ def test_names_that_the_font_lacks_are_a_note(tmp_path, capsys):
     write_figure(with_title, pd.DataFrame({"model": ["org/m"]}), tmp_path / "b.png")
     note = f"note: {tmp_path / 'a.png'}: the font of the figure lacks characters of some names\n"
     assert capsys.readouterr().err == note
+
+
+def test_the_numbers_of_draws_are_in_the_json_of_best(tmp_path):
+    scores = np.random.default_rng(0).random((3, 20)).round(3)
+    rows = [
+        f"c{candidate},{example},{scores[candidate, example]}" for candidate, example in np.ndindex(3, 20)
+    ]
+    (tmp_path / "c.csv").write_text("\n".join(["candidate,example,score", *rows, ""]))
+    report = json.loads(
+        run("best", str(tmp_path / "c.csv"), "--json", "--draws", "200", "--start", "c1").stdout
+    )
+    assert (report["draws"], report["draws_start"]) == (200, 200)

@@ -348,3 +348,10 @@ def test_scores_of_other_shapes_are_told(first, second):
     with pytest.raises(InputError) as error:
         over_seeds([[1.0, np.inf]], [[1.0, 1.0]])
     assert str(error.value) == "a score is missing; expected all examples of all seeds"
+
+
+def test_no_difference_of_accuracies_over_seeds_is_above_one():
+    first, second = np.array([[1.0, 1, 0, 1], [0, 1, 0, 1]]), np.array([[0.0, 0, 0, 1], [0, 0, 1, 0]])
+    difference = over_seeds(first, second).difference
+    assert (difference.low, difference.high) == (-1, 1)
+    assert over_seeds(100 * first, 100 * second).difference.high > 200
