@@ -123,16 +123,20 @@ def above_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed
     differences = np.nan_to_num(candidates.scores - candidates.scores[start])
     p = sign_flips(differences, candidates.clusters, draws, seed)
     # with one rival, they are the same
-    if len(p) > 2 and np.nansum(candidates.scores[start]) < FEW_CORRECT:
+    if len(p) > 2 and _has_few_correct(candidates, start):
         p = np.maximum(p, exchanged_with_start(candidates, start, draws, seed))
     return np.where(np.arange(len(p)) == start, 1.0, p)
 
 
 def start_draws(candidates: Candidates, start: int, draws: int = DRAWS) -> list[int]:
-    """Return how many random draws each test is from that ``above_start`` makes; none of an exact one."""
+    """Return the number of random draws of each test that ``above_start`` makes, without exact tests."""
     signs = [] if enumerated(len({*candidates.clusters.tolist()})) else [draws]
-    few_correct = len(candidates.names) > 2 and np.nansum(candidates.scores[start]) < FEW_CORRECT
-    return signs + [_draws(candidates, draws)] * bool(few_correct)
+    is_exchanged = len(candidates.names) > 2 and _has_few_correct(candidates, start)
+    return [*signs, _draws(candidates, draws)] if is_exchanged else signs
+
+
+def _has_few_correct(candidates: Candidates, start: int) -> bool:
+    return bool(np.nansum(candidates.scores[start]) < FEW_CORRECT)
 
 
 def exchanged_with_start(candidates: Candidates, start: int = 0, draws: int = DRAWS, seed: int = 0) -> Floats:

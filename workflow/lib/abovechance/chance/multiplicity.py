@@ -49,6 +49,18 @@ def adjusted_together(groups: Sequence[ArrayLike], methods: Sequence[str]) -> li
     return [dict(zip(methods, of_group, strict=True)) for of_group in zip(*parts, strict=True)]
 
 
+def tries_beyond(candidates: int, tries: int | None) -> int:
+    """Return the number of tries without results; InputError if there are fewer tries than candidates."""
+    if tries is None:
+        return 0
+    if not (tries >= candidates and float(tries).is_integer()):
+        raise InputError(
+            f"tries is {tries}, but there are {candidates} candidates; expected a whole number that is "
+            "at least as large"
+        )
+    return int(tries) - candidates
+
+
 def for_more_tries(tail: float, single: float, further_tries: int) -> float:
     """Return the tail of the best of all tries, of which some are not known.
 

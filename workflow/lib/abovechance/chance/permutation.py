@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
-from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
+from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries, tries_beyond
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -75,7 +75,8 @@ class NullDistribution:
     method
         ``exact``, ``enumeration`` (all permutations) or ``permutation`` (random ones).
     draws
-        The number of random permutations; 0 for the other methods.
+        The number of random permutations, of the best candidate alone if there were further tries; 0 for the
+        other methods.
     higher_is_better
         False for errors; the best value is then the lowest.
     p_error
@@ -225,17 +226,12 @@ def null_distribution(
     """
     chosen = _as_metric(metric)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
-    if tries is not None and not (tries >= len(rows) and float(tries).is_integer()):
-        raise InputError(
-            f"tries is {tries}, but there are {len(rows)} candidates; expected a whole number that is at "
-            "least as large"
-        )
+    further_tries = tries_beyond(len(rows), tries)
     if draws < 1 or draws != int(draws):
         raise InputError(f"draws is {draws}; expected a whole number that is at least 1")
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
-    further_tries = 0 if tries is None else int(tries) - len(rows)
     more_draws = draws_for_tries(int(draws), further_tries)
     simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else int(draws), seed)
     if chosen.terms is not None:
@@ -243,6 +239,7 @@ def null_distribution(
     best = int(np.argmax(chosen.sign * values))
     null = alone = simulation.of_candidates(values, best)
     if further_tries and len(rows) > 1:
+        # with a seed of its own; NumPy takes (seed, 0) as the seed itself
         of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best + 1))
         alone = of_best.of_candidates(values[[best]], 0)
     distribution = null.distribution

@@ -18,7 +18,7 @@ import numpy as np
 from abovechance.best.selection import DRAWS, enumerated, sign_flips
 from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete
-from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries
+from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries, tries_beyond
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -129,12 +129,7 @@ def above_floor(
         If there are too few attempts, fewer tries than candidates, so many tries that the test takes too
         long, or different numbers of examples.
     """
-    if tries is not None and not (tries >= len(candidates) and float(tries).is_integer()):
-        raise InputError(
-            f"tries is {tries}, but there are {len(candidates)} candidates; expected a whole number, "
-            "at least as large"
-        )
-    total_tries = len(candidates) if tries is None else int(tries)
+    further_tries = tries_beyond(len(candidates), tries)
     values = {name: _values(name, attempts, k) for name, attempts in candidates.items()}
     of_floors = {name: _values(name, attempts, k) for name, attempts in floors.items()}
     sizes = {len(row) for row in (*values.values(), *of_floors.values())}
@@ -144,7 +139,6 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
-    further_tries = total_tries - len(candidates)
     more_draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
         check_draws(more_draws)
@@ -167,9 +161,11 @@ def above_floor(
         means,
         best,
         floor_means,
-        _expected_best(floors[highest], [*map(len, candidates[best])], k, total_tries, seed),
+        _expected_best(
+            floors[highest], [*map(len, candidates[best])], k, len(candidates) + further_tries, seed
+        ),
         for_more_tries(p, single, further_tries),
-        total_tries,
+        len(candidates) + further_tries,
         examples,
         any(
             0 < score < 1

@@ -72,10 +72,11 @@ def _check_labels(
 def written_differently(
     predictions: Sequence[Any], gold: Sequence[Any], choices: Sequence[Sequence[Any]] | None = None
 ) -> tuple[str, str] | None:
-    """Return a prediction that is no label, and a label that it may stand for; None if there are none.
+    """Return a prediction and the label that it probably means, if they are written differently.
 
-    Labels are the gold answers and choices. The two are texts that differ in capital letters or spaces, or as
-    numbers do, such as 1 and 1.0.
+    Labels are the gold answers and the choices. Two texts probably mean the same if they differ only in
+    capital letters and spaces, or if they are the same number, such as 1 and 1.0. None if there is no such
+    prediction.
     """
 
     def as_read(text: str) -> str | float:

@@ -66,9 +66,8 @@ STEP = re.compile(
     r"(?:(\d{1,3}(?:_\d{3})+|\d{1,15})(?!\.\d)|(\d{1,9}(?:\.\d{1,6})?)([km]))(?![0-9a-z])",
     re.IGNORECASE,
 )
-STAGE = re.compile(
-    r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE
-)  # such as stage1-step1000
+# such as stage1-step1000
+STAGE = re.compile(r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE)
 UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
