@@ -6,7 +6,7 @@ import pytest
 from abovechance.chance.verdicts import verdicts
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.expected_maximum import expected_maximum, expected_maximum_numbers
-from abovechance.shown.panels import legend_label, panel_title
+from abovechance.shown.panels import legend_labels, panel_title
 from abovechance.shown.spread import spread, spread_numbers
 
 ODD = ["$a_{$", "a$b$c", "x" * 300, "two\nlines", "<b>&", "\\frac{", "%", " ", "漢字 é"]
@@ -28,10 +28,17 @@ def test_names_of_any_characters_are_drawn(name, tmp_path):
 
 def test_long_names_are_shortened():
     assert len(panel_title("word " * 60).splitlines()) == 3
-    assert legend_label("m" * 300) == "m" * 14 + "..." + "m" * 23
     # what tells models apart often stands at the end
-    assert legend_label("org/a-model-with-a-long-name-step1000-seed7").endswith("-step1000-seed7")
-    assert legend_label("org/model\nname") == "org/model name"
+    long, end = "m" * 300, "org/a-model-with-a-long-name-step1000-seed7"
+    labels = legend_labels([long, end, "org/model\nname"])
+    assert labels[long] == "m" * 14 + "..." + "m" * 23
+    assert labels[end].endswith("-step1000-seed7")
+    assert labels["org/model\nname"] == "org/model name"
+
+
+def test_models_that_differ_in_the_middle_of_long_names_have_different_labels():
+    models = [f"organization/model-{size}-instruct-with-a-long-description" for size in ("7b", "70b")]
+    assert legend_labels(models) == {model: model for model in models}
 
 
 def test_of_many_models_the_best_prompts_alone_are_drawn_each_once():

@@ -16,7 +16,7 @@ from abovechance.core.arrays import Floats, Ints
 from abovechance.core.estimates import Estimate, clustered_mean
 from abovechance.core.resampling import numbered
 from abovechance.shown import style
-from abovechance.shown.panels import in_order, legend_label, percent_axis, plain
+from abovechance.shown.panels import in_order, legend_labels, percent_axis, plain
 
 
 def score_numbers(responses: list[Responses], confidence: float) -> pd.DataFrame:
@@ -71,6 +71,7 @@ def scores(numbers: pd.DataFrame) -> Figure:
     style.apply()
     panels = list(dict.fromkeys(zip(numbers["task"], numbers["shots"], strict=True)))
     models = in_order(numbers["model"])
+    labels = legend_labels(models)
     colour, columns = style.colours(models), min(2, len(panels))
     rows = math.ceil(len(panels) / columns)
     size = (style.FULL_WIDTH, rows * (0.22 * len(models) + 0.75))
@@ -86,9 +87,7 @@ def scores(numbers: pd.DataFrame) -> Figure:
             axes.annotate(
                 str(row["groups"]), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=7
             )
-        axes.set_yticks(
-            range(len(task_numbers)), [legend_label(str(model)) for model in task_numbers["model"]]
-        )
+        axes.set_yticks(range(len(task_numbers)), [labels[str(model)] for model in task_numbers["model"]])
         axes.set_ylim(-0.6, len(task_numbers) - 0.4)
         axes.set_title(plain(f"{style.words(str(task))}, {shots}-shot"))
         percent_axis(axes.xaxis)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -49,10 +50,14 @@ def panel_title(task: str, width: int = 26) -> str:
     return plain("\n".join(lines))
 
 
-def legend_label(model: str) -> str:
-    """Return a model's name on one line that is not too long; its end, which tells models apart, is kept."""
-    name = " ".join(model.split())
-    return plain(name if len(name) <= 40 else f"{name[:14]}...{name[-23:]}")
+def legend_labels(models: Iterable[str]) -> dict[str, str]:
+    """Return each model's name on one line, without its middle if it is long and others differ elsewhere."""
+    names = {model: " ".join(model.split()) for model in models}
+    shorter = {
+        model: name if len(name) <= 40 else f"{name[:14]}...{name[-23:]}" for model, name in names.items()
+    }
+    times = Counter(shorter.values())
+    return {model: plain(names[model] if times[short] > 1 else short) for model, short in shorter.items()}
 
 
 def plain(text: str) -> str:

@@ -19,7 +19,7 @@ from abovechance.shown.panels import (
     in_order,
     label_first_column,
     legend_below,
-    legend_label,
+    legend_labels,
     panel_grid,
     panel_title,
     percent_axis,
@@ -57,7 +57,8 @@ def densities(numbers: pd.DataFrame) -> Figure:
         axes.set_xlabel("PVI (bits)")
     label_first_column(all_axes, "density")
     look: dict[str, Any] = {"linewidth": 6, "alpha": 0.55}
-    marks = [Line2D([], [], color=colour[m], label=f"correct, {legend_label(m)}", **look) for m in models]
+    labels = legend_labels(models)
+    marks = [Line2D([], [], color=colour[m], label=f"correct, {labels[m]}", **look) for m in models]
     wrong = Line2D([], [], color=style.INK, label="wrong")
     border = Line2D([], [], color=style.INK, linestyle=(0, (3, 2)), linewidth=0.8, label="best threshold")
     legend_below(figure, [*marks, wrong, border])
@@ -102,7 +103,8 @@ def annotators(numbers: pd.DataFrame) -> Figure:
         axes.set_xlabel("variation ratio")
         axes.axhline(0, color=style.FAINT, linewidth=0.6, zorder=0)
     look: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4}
-    legend_below(figure, [Line2D([], [], color=colour[m], label=legend_label(m), **look) for m in models])
+    labels = legend_labels(models)
+    legend_below(figure, [Line2D([], [], color=colour[m], label=labels[m], **look) for m in models])
     return figure
 
 
@@ -138,10 +140,8 @@ def tails(numbers: pd.DataFrame) -> Figure:
             )
         _label_tails(axes)
     marks = [
-        Line2D(
-            [], [], color=colour[m], marker=markers[s], label=f"{legend_label(m)}, {s}-shot", markersize=3.5
-        )
-        for m in models
+        Line2D([], [], color=colour[m], marker=markers[s], label=f"{label}, {s}-shot", markersize=3.5)
+        for m, label in legend_labels(models).items()
         for s in shots
     ]
     hollow: dict[str, Any] = {"markersize": 3.5, "markerfacecolor": "white", "linestyle": ":"}
@@ -171,6 +171,7 @@ def models(pairs: pd.DataFrame) -> Figure:
         return empty_figure("one model: there is none to compare it with")
     tasks = in_order(pairs["task"])
     names = list(dict.fromkeys([*pairs["first"].astype(str), *pairs["second"].astype(str)]))
+    labels = [*legend_labels(names).values()]
     figure, panels = panel_grid(len(tasks), height=2.0)
     for axes, task in zip(panels, tasks, strict=True):
         grid = np.eye(len(names))
@@ -185,9 +186,9 @@ def models(pairs: pd.DataFrame) -> Figure:
                 across, down, text, ha="center", va="center", fontsize=6, color="white" if dark else style.INK
             )
         axes.set_title(panel_title(task))
-        axes.set_xticks(range(len(names)), [legend_label(name) for name in names], rotation=90)
+        axes.set_xticks(range(len(names)), labels, rotation=90)
         place = axes.get_subplotspec()
         first = place is None or place.is_first_col()
-        axes.set_yticks(range(len(names)), [legend_label(name) for name in names] if first else [])
+        axes.set_yticks(range(len(names)), labels if first else [])
     figure.colorbar(image, ax=panels, label="Pearson's r", shrink=0.7)
     return figure

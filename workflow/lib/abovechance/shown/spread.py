@@ -18,7 +18,7 @@ from abovechance.shown.panels import (
     dodge,
     in_order,
     legend_below,
-    legend_label,
+    legend_labels,
     percent_axis,
     task_panels,
 )
@@ -49,8 +49,8 @@ def spread(numbers: pd.DataFrame) -> Figure:
         axes.margins(y=0.12)  # room for stars
         percent_axis(axes.yaxis)
     marks = [
-        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[m], label=legend_label(m))
-        for m in models
+        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[model], label=label)
+        for model, label in legend_labels(models).items()
     ]
     best = _best_marks("best prompt: not better (?: unclear)", "better than chance (*)")
     legend_below(figure, [*marks, *baseline_marks(), *best])

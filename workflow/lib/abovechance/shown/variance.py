@@ -24,7 +24,7 @@ from abovechance.shown.panels import (
     in_order,
     label_first_column,
     legend_below,
-    legend_label,
+    legend_labels,
     panel_grid,
     panel_title,
     percent_axis,
@@ -140,8 +140,8 @@ def curves(numbers: pd.DataFrame) -> Figure:
             axes.set_yscale("log")
     label_first_column(all_axes, "score")
     marks = []
-    for index, model in enumerate(models):
-        marks.append(Line2D([], [], color=colour[model], label=legend_label(model)))
+    for index, (model, label) in enumerate(legend_labels(models).items()):
+        marks.append(Line2D([], [], color=colour[model], label=label))
         marks[-1].set_linestyle(style.dashes(index))
     if (numbers["metric"].str.contains(ACCURACY) & numbers["chance"].notna()).any():
         marks.append(Line2D([], [], label="standard baseline", **style.BASELINES["standard"]))
@@ -285,7 +285,7 @@ def noise(numbers: pd.DataFrame) -> Figure:
     for axes in grid[0]:
         axes.grid(axis="y", linewidth=0.3, color=style.FAINT)
         axes.set_axisbelow(True)
-    marks = [Patch(color=colour[model], label=legend_label(model)) for model in models]
+    marks = [Patch(color=colour[model], label=label) for model, label in legend_labels(models).items()]
     metrics = {
         kind: in_order(model_colour["metric"])
         for kind, model_colour in numbers.groupby("discrete", sort=False)
