@@ -1,0 +1,153 @@
+"""What the targets of lm-evaluation-harness's samples mean: which choices are correct.
+
+A target is written as a text, whatever it was: '1' may be the choice '1' or the choice of that
+number. Each meaning is tried on all samples of a file: the first under which the likeliest choices
+are right where the tool recorded so is taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from abovechance.core.errors import InputError
+from abovechance.core.reading import as_written_by
+from abovechance.importers.contract import judged, logged, recorded_row
+from abovechance.importers.lm_eval_samples import TOOL, Sample
+
+
+class UnknownTarget(InputError):
+    """The log does not say which choice is correct."""
+
+
+def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
+    """Return the rows of all samples: by a metric as recorded, or by log-likelihoods if it is None.
+
+    Of the readings of targets, the first that agrees with the log is taken.
+    """
+    readings, problems = [], []
+    for reading in (_by_text, _by_number, _by_context):
+        try:
+            readings.append([reading(sample) for sample in samples])
+        except InputError as error:
+            problems.append(error)
+    if metric is not None:  # targets are needed for the chance and the correct choices alone
+        targets: Sequence[set[int] | None] = _agreed(samples, readings) or [None] * len(samples)
+        return pd.DataFrame(
+            [_recorded(sample, metric, correct) for sample, correct in zip(samples, targets, strict=True)]
+        )
+    if not readings:
+        raise problems[0]
+    candidates = [
+        [_judged(sample, correct) for sample, correct in zip(samples, reading, strict=True)]
+        for reading in readings
+    ]
+    if readings[0] != readings[-1] and not all("recorded" in row for row in candidates[0]):
+        raise UnknownTarget(
+            f"{samples[0].place}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
+            f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
+        )
+    # where none agrees, the first is held against the log, which tells
+    return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
+
+
+def _agreed(samples: list[Sample], readings: list[list[set[int]]]) -> list[set[int]] | None:
+    """Return the reading of targets that agrees with ``acc``; None if no reading does, or several can."""
+    if all("acc" in sample.metrics and sample.fields["acc"] in (0, 1) for sample in samples):
+        readings = [reading for reading in readings if all(map(_agrees_with_acc, samples, reading))]
+        return readings[0] if readings else None
+    return readings[0] if readings and readings[0] == readings[-1] else None
+
+
+def is_tie(sample: Sample) -> bool:
+    return len(sample.scores) > 1 and sample.scores.count(max(sample.scores)) > 1
+
+
+def _agrees_with_acc(sample: Sample, correct_choices: set[int]) -> bool:
+    largest = max(sample.scores)
+    likeliest = {place for place, score in enumerate(sample.scores) if score == largest}
+    return len(likeliest) != 1 or bool(likeliest & correct_choices) == sample.recorded("acc")
+
+
+def _agrees(row: dict[str, Any]) -> bool:
+    return "recorded" not in row or row["tie"] or row["recorded"] == float(row["correct"])
+
+
+def _recorded(sample: Sample, metric: str, correct_choices: set[int] | None) -> dict[str, Any]:
+    """Return a row by what the tool recorded."""
+    row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
+    if correct_choices is None and sample.scores and not _listed(sample.target):
+        row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
+    if metric == "exact_match" and sample.scores:  # is the correct choice the likeliest of all texts?
+        row["chance"] = float("nan")
+    likelihoods = logged(sample.scores, correct_choices, sample.texts) if correct_choices else {}
+    return {"example": sample.example, **row, **likelihoods, **sample.evidence}
+
+
+def _judged(sample: Sample, correct_choices: set[int]) -> dict[str, Any]:
+    """Return a row by the log-likelihoods of the choices, beside what the tool recorded."""
+    with as_written_by(TOOL, sample.place):
+        row = judged(sample.scores, correct_choices, sample.texts, sample.place)
+    recorded = {"recorded": float(sample.recorded("acc"))} if "acc" in sample.metrics else {}
+    return {"example": sample.example, **row, **recorded, **sample.evidence}
+
+
+def _by_text(sample: Sample) -> set[int]:
+    """Return the correct choices where the target is the text of one, or a list of such texts."""
+    texts = [None if text is None else text.removeprefix(sample.delimiter).strip() for text in sample.texts]
+    target = sample.target
+    targets = [target] if target in texts else [str(value).strip() for value in _listed(target)]
+    # choices that read the same are all correct, unless all do: then they differ in the context
+    matching = {place for place, text in enumerate(texts) if text in targets}
+    if (
+        not targets
+        or not set(targets) <= set(texts)
+        or (len(matching) == len(texts) and len(set(texts)) == 1)
+    ):
+        remedy = "; use --metric acc, which takes what the tool recorded"
+        raise UnknownTarget(
+            f"{sample.place}: target '{target[:60]}' is none of its {len(texts)} choices"
+            + remedy * ("acc" in sample.metrics)
+        )
+    return matching
+
+
+def _by_number(sample: Sample) -> set[int]:
+    """Return the correct choices where the target is the number of one, or a list of such numbers."""
+    target = sample.target
+    numbers = _listed(target) or [_literal(target)]
+    if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
+        raise UnknownTarget(f"{sample.place}: target '{target}' is no number of its choices")
+    return {int(number) for number in numbers}
+
+
+def _by_context(sample: Sample) -> set[int]:
+    """The correct choice where choices stand in the context, and the text scored is the target for all.
+
+    What is correct is known only from what the tool recorded, to which the first of the likeliest is chosen.
+    """
+    if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
+        raise UnknownTarget(
+            f"{sample.place}: nothing says which of its choices is correct; use --metric "
+            f"{' or '.join(sample.metrics) or 'NAME'}"
+        )
+    likeliest = int(np.argmax(sample.scores))
+    return {likeliest if sample.recorded("acc") else 1 - likeliest}
+
+
+def _listed(text: str) -> list[Any]:
+    """Return the values of a list that is written as Python or NumPy writes it; none if it is no list."""
+    value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
+    return value if isinstance(value, list) else []
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
