@@ -52,12 +52,12 @@ def test_paired_models():
     expected = [[row[number == CLUSTERS].sum() / 10 for number in range(6)] for row in scores]
     assert sample.contributions == pytest.approx(np.array(expected))
     assert [*sample.differences] == [(0, 1), (0, 2), (1, 2)]
-    for (first, two), difference in sample.differences.items():
-        mean = clustered_mean(scores[first] - scores[two], CLUSTERS)
-        assert (difference.value, difference.center) == pytest.approx((mean.value, mean.value))
+    for (first, second), difference in sample.differences.items():
+        mean = clustered_mean(scores[first] - scores[second], CLUSTERS)
+        assert (difference.value, difference.centre) == pytest.approx((mean.value, mean.value))
         assert difference.spread.standard_error == pytest.approx(mean.standard_error)
         assert difference.spread.freedoms == pytest.approx((mean.freedom,))
-        assert difference.p == pytest.approx(compare(scores[first], scores[two], CLUSTERS).difference.p)
+        assert difference.p == pytest.approx(compare(scores[first], scores[second], CLUSTERS).difference.p)
         assert difference.limit == np.inf
     without = paired(scores)
     assert without.draws.shape == (samples.DRAWS, 3)
@@ -85,10 +85,10 @@ def test_models_under_prompts_like_these():
     ]
     assert sample.contributions == pytest.approx(np.array(expected))
     assert sample.examples == 11
-    for (first, two), difference in sample.differences.items():
-        pair = PromptPair.from_scores(scores[first], scores[two], CLUSTERS)
-        value = of_prompts[first].mean() - of_prompts[two].mean()
-        assert (difference.value, difference.center) == pytest.approx((value, value))
+    for (first, second), difference in sample.differences.items():
+        pair = PromptPair.from_scores(scores[first], scores[second], CLUSTERS)
+        value = of_prompts[first].mean() - of_prompts[second].mean()
+        assert (difference.value, difference.centre) == pytest.approx((value, value))
         spread = pair.population.scaled(pair.scale)
         assert difference.spread.standard_error == pytest.approx(spread.standard_error)
         assert difference.p == pytest.approx(spread.p(value))
@@ -127,10 +127,10 @@ def test_models_of_several_trainings():
             deviation = (of_seeds * chosen).sum(axis=1) / len(scores) - of_seeds.mean(axis=1)
             draws += deviation * np.sqrt(len(scores) / (len(scores) - 1))
         assert sample.draws[:, place] == pytest.approx(draws)
-    for (first, two), difference in sample.differences.items():
-        spread = seeds_spread(seeds[first], seeds[two], CLUSTERS, (pooled, 5))
-        value = means[first].mean() - means[two].mean()
-        assert (difference.value, difference.center) == pytest.approx((value, value))
+    for (first, second), difference in sample.differences.items():
+        spread = seeds_spread(seeds[first], seeds[second], CLUSTERS, (pooled, 5))
+        value = means[first].mean() - means[second].mean()
+        assert (difference.value, difference.centre) == pytest.approx((value, value))
         assert difference.spread.variances == pytest.approx(spread.variances)
         assert difference.spread.freedoms == pytest.approx(spread.freedoms)
         assert difference.p == pytest.approx(spread.p(value))
@@ -174,7 +174,7 @@ def test_flips_by_loops():
             ]
         )
     expected = [
-        [np.mean(np.where(np.isclose(first, two), 0.5, np.less(first, two))) for two in draws]
+        [np.mean(np.where(np.isclose(first, second), 0.5, np.less(first, second))) for second in draws]
         for first in draws
     ]
     assert flips(cubes, CLUSTERS, 40, 5) == pytest.approx(np.array(expected))
@@ -196,12 +196,12 @@ def test_accuracies_of_a_leaderboard():
     assert sample.scores.tolist() == [0.7, 0.6, 0.2]
     expected = np.random.default_rng(7).beta(correct + 1, count - correct + 1, (30, 3))
     assert sample.draws == pytest.approx(expected)
-    center = (correct + 1) / (count + 2)
-    variance = center * (1 - center) / (count + 2)
-    for (first, two), difference in sample.differences.items():
-        middle, error = center[first] - center[two], np.sqrt(variance[first] + variance[two])
-        assert difference.value == pytest.approx(sample.scores[first] - sample.scores[two])
-        assert difference.center == pytest.approx(middle)
+    centre = (correct + 1) / (count + 2)
+    variance = centre * (1 - centre) / (count + 2)
+    for (first, second), difference in sample.differences.items():
+        middle, error = centre[first] - centre[second], np.sqrt(variance[first] + variance[second])
+        assert difference.value == pytest.approx(sample.scores[first] - sample.scores[second])
+        assert difference.centre == pytest.approx(middle)
         assert difference.spread.standard_error == pytest.approx(error)
         assert difference.p == pytest.approx(2 * stats.norm.sf(abs(middle) / error))
         assert difference.limit == 1.0
@@ -296,11 +296,11 @@ def tasks_of(kind: str, shared: bool) -> tuple[list[Sample], list[np.ndarray]]:
 def variance_of_mean(parts: list[np.ndarray], variances: list[float], shared: bool) -> float:
     """The sum of all covariances of three tasks; they are correlated as their parts are."""
     total = 0.0
-    for first, two in product(range(3), repeat=2):
-        inner = parts[first] @ parts[two]
-        size = np.sqrt((parts[first] @ parts[first]) * (parts[two] @ parts[two]))
-        correlation = 1.0 if first == two else inner / size if shared else 0.0
-        total += correlation * np.sqrt(variances[first] * variances[two])
+    for first, second in product(range(3), repeat=2):
+        inner = parts[first] @ parts[second]
+        size = np.sqrt((parts[first] @ parts[first]) * (parts[second] @ parts[second]))
+        correlation = 1.0 if first == second else inner / size if shared else 0.0
+        total += correlation * np.sqrt(variances[first] * variances[second])
     return total / 9
 
 
@@ -336,7 +336,7 @@ def test_a_mean_over_tasks(kind, shared):
     assert difference.spread.freedoms == pytest.approx(expected.freedoms)
     assert difference.spread.overlap == pytest.approx(expected.overlap)
     value = mean.scores[0] - mean.scores[1]
-    assert (difference.value, difference.center) == pytest.approx((value, value))
+    assert (difference.value, difference.centre) == pytest.approx((value, value))
     assert difference.p == pytest.approx(expected.p(value))
     contributions = [task.contributions / 3 for task in tasks]
     joined = sum(contributions) if shared else np.concatenate(contributions, axis=1)
@@ -397,7 +397,7 @@ def test_a_task_without_variance_over_prompts_adds_no_degrees_of_freedom():
 def test_a_mean_over_tasks_on_which_nothing_varies_is_exchanged():
     tasks = [paired([[1.0] * 10, [0.0] * 10], CLUSTERS, 50, 0, number) for number in (1, 2)]
     difference = together(tasks).differences[0, 1]
-    assert (difference.value, difference.center) == (1.0, 1.0)
+    assert (difference.value, difference.centre) == (1.0, 1.0)
     assert difference.spread.variances == (0.0,)
     sums = np.concatenate([SIZES, SIZES]) / 20
     assert difference.p == pytest.approx(exchanged(sums))
@@ -411,16 +411,16 @@ def test_pairs_have_one_width_in_standard_errors(confidence):
     assert [*table.columns] == [*PAIRS]
     order = sorted(range(4), key=lambda place: -sample.scores[place])
     largest = np.zeros(500)
-    for first, two in combinations(range(4), 2):
-        deviations = sample.draws[:, first] - sample.draws[:, two]
-        deviations -= sample.scores[first] - sample.scores[two]
+    for first, second in combinations(range(4), 2):
+        deviations = sample.draws[:, first] - sample.draws[:, second]
+        deviations -= sample.scores[first] - sample.scores[second]
         largest = np.maximum(largest, np.abs(deviations) / deviations.std(ddof=1))
     tail = stats.norm.sf(np.quantile(largest, confidence))
-    for row, (first, two) in zip(table.to_dict("records"), combinations(order, 2), strict=True):
-        difference = sample.difference(first, two)
-        draws = sample.draws[:, first] - sample.draws[:, two]
+    for row, (first, second) in zip(table.to_dict("records"), combinations(order, 2), strict=True):
+        difference = sample.difference(first, second)
+        draws = sample.draws[:, first] - sample.draws[:, second]
         low, high = difference.interval(tail)
-        assert (row["first"], row["second"]) == (names[first], names[two])
+        assert (row["first"], row["second"]) == (names[first], names[second])
         assert row["difference"] == pytest.approx(difference.value)
         assert row["difference"] >= 0
         assert (row["low"], row["high"]) == pytest.approx((low, high))
@@ -434,12 +434,12 @@ def test_pairs_have_one_width_in_standard_errors(confidence):
 def test_one_pair_has_its_own_interval():
     sample = paired(scores_of(9, 2), CLUSTERS, 100)
     table = pairs(sample, ["a", "b"], 0.8)
-    first, two = np.argsort(-sample.scores)
+    first, second = np.argsort(-sample.scores)
     assert table[["low", "high"]].iloc[0].tolist() == pytest.approx(
-        sample.difference(first, two).interval(0.1)
+        sample.difference(first, second).interval(0.1)
     )
     assert pairs(sample, ["a", "b"])["low"][0] == pytest.approx(
-        sample.difference(first, two).interval(0.025)[0]
+        sample.difference(first, second).interval(0.025)[0]
     )
 
 
@@ -467,9 +467,9 @@ def test_ranks_from_pairs_that_are_told_apart():
         assert row["rank_low"] == 1 + (separated["second"] == row["model"]).sum()
         assert row["rank_high"] == 5 - (separated["first"] == row["model"]).sum()
         assert row["best"] == pytest.approx(share[number])
-    for first, two in pairwise(table.to_dict("records")):
-        together_in_one = bool(set(first["groups"]) & set(two["groups"]))
-        differ = ((separated["first"] == first["model"]) & (separated["second"] == two["model"])).any()
+    for first, second in pairwise(table.to_dict("records")):
+        together_in_one = bool(set(first["groups"]) & set(second["groups"]))
+        differ = ((separated["first"] == first["model"]) & (separated["second"] == second["model"])).any()
         assert together_in_one != differ
     assert table["groups"].iloc[0].startswith("a")
 

@@ -14,7 +14,7 @@ import pandas as pd
 from abovechance.best.candidates import Candidates
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, located
 from abovechance.core.reading import as_written_by, heading, number, read_json
 
 GEPA, DSPY = "GEPA (`GEPAResult.to_dict()`)", "DSPy (`trial_logs` or `candidate_programs`)"
@@ -275,10 +275,8 @@ def from_rows(table: pd.DataFrame, place: Path | str) -> Candidates:
 
 
 def _checked(place: Path | str, scores: Floats, names: list[str], clusters: Any) -> Candidates:
-    try:
+    with located(place):
         return Candidates.from_scores(scores, names, clusters)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
 
 
 def _score(value: Any, place: str) -> float:

@@ -117,7 +117,7 @@ class Best:
         number = len(self.candidates)
         sentences = [
             f"The best of {number} candidates, '{printable(self.chosen)}', scores {self.observed:.1%} on "
-            f"{self.examples} example{'s' * (self.examples != 1)}."
+            f"{counted(self.examples, 'example')}."
         ]
         if self.p <= ALPHA:
             verdict = f"The candidates are not all equally good (p = {probability(self.p)})."

@@ -23,6 +23,7 @@ import pandas as pd
 from abovechance.chance.multiplicity import adjusted
 from abovechance.core.arrays import Floats
 from abovechance.core.estimates import ALPHA
+from abovechance.core.words import counted
 
 CONCLUSIONS = ("yes", "no", "unclear")
 
@@ -148,7 +149,7 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number or 'No'} {noun}{'' if number == 1 else 's'}"
+    return counted(number, noun) if number else f"No {noun}s"
 
 
 def _number(number: int) -> str:

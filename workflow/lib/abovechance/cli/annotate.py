@@ -16,6 +16,7 @@ from abovechance.cli.options import Chance, Json, OneChoice, one_chance
 from abovechance.cli.output import expanded, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
+from abovechance.core.words import counted
 
 
 @app.command(
@@ -75,7 +76,7 @@ def annotate(
     columns = ["model", "task", "metric", "accuracy", "chance_level", "maximum_baseline", "p_value"]
     table = pd.DataFrame(verdicts).reindex(columns=[*columns, "better_than_chance"])
     show(table, as_json=False)
-    typer.echo(f"\n{folder}: {len(results)} {'record' if len(results) == 1 else 'records'}")
+    typer.echo(f"\n{folder}: {counted(len(results), 'record')}")
 
 
 def _check_targets(files: list[tuple[Path, Path]], folder: Path) -> None:

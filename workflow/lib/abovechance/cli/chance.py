@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +12,7 @@ from abovechance.cli.app import app, example_lines
 from abovechance.cli.options import Example, Json, results_or_example
 from abovechance.cli.output import show_json, tell_note
 from abovechance.cli.screen import print_text
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, located
 from abovechance.core.reading import heading
 from abovechance.core.untrusted import printable
 from abovechance.ladder.floors import above_floor
@@ -98,7 +96,7 @@ def chance(
         raise InputError(f"--floor needs scores, but {predictions} has predictions; leave it out")
     chosen = metric_of_name(metric or "accuracy")
     file = read_predictions(predictions, chosen, columns)
-    with _named(predictions):
+    with located(predictions):
         result = null_distribution(
             chosen,
             file.predictions,
@@ -117,15 +115,6 @@ def chance(
         show_json(_as_object(result, file))
     else:
         print_text(" ".join(result.sentences(file.names)))
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name the file in errors."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _compare_with_floor(
@@ -153,7 +142,7 @@ def _compare_with_floor(
     clusters = file.clusters if floors.clusters is None else floors.clusters
     if file.clusters is not None and (file.clusters != clusters).any():
         raise InputError(f"{floor}: has other clusters of examples than {path}")
-    with _named(path):
+    with located(path):
         result = above_floor(file.attempts, floors.attempts, int(k), tries, clusters, draws)
     if not as_json:
         print_text(" ".join(result.sentences))

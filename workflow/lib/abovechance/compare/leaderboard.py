@@ -126,20 +126,20 @@ def unpaired(
     # that all of a few were right does not say that all are
     correct = np.random.default_rng([seed, 2]).integers(limits[:, 0], limits[:, 1] + 1, (draws, len(values)))
     sampled = np.random.default_rng(seed).beta(correct + 1, count - correct + 1)
-    center, variance = _center(nearest, count)
+    centre, variance = _centre(nearest, count)
     ends = [_ends(int(low), int(high), int(size)) for (low, high), size in zip(limits, count, strict=True)]
 
-    def compared(first: int, two: int) -> Difference:
-        sizes = float(count[first]), float(count[two])
-        ahead = nearest[first] / sizes[0] >= nearest[two] / sizes[1]
-        closest = float(limits[first, 0 if ahead else 1]), float(limits[two, 1 if ahead else 0])
+    def compared(first: int, second: int) -> Difference:
+        sizes = float(count[first]), float(count[second])
+        ahead = nearest[first] / sizes[0] >= nearest[second] / sizes[1]
+        closest = float(limits[first, 0 if ahead else 1]), float(limits[second, 1 if ahead else 0])
         shares = closest[0] / sizes[0], closest[1] / sizes[1]
         p = _tail(closest, sizes) if (shares[0] > shares[1]) == ahead and shares[0] != shares[1] else 1.0
-        spread = Spread((float(variance[first] + variance[two]),), (np.inf,))
-        value, middle = float(values[first] - values[two]), float(center[first] - center[two])
+        spread = Spread((float(variance[first] + variance[second]),), (np.inf,))
+        value, middle = float(values[first] - values[second]), float(centre[first] - centre[second])
         possible: tuple[tuple[float, float], ...] = ()
-        if len(ends[first]) + len(ends[two]) > 2:
-            possible = tuple((a - b, v + w) for (a, v), (b, w) in product(ends[first], ends[two]))
+        if len(ends[first]) + len(ends[second]) > 2:
+            possible = tuple((a - b, v + w) for (a, v), (b, w) in product(ends[first], ends[second]))
         return Difference(value, middle, spread, p, limit=1.0, possible=possible)
 
     return Sample(
@@ -148,14 +148,14 @@ def unpaired(
         of_pairs(compared, len(values)),
         np.zeros((len(values), 0)),
         np.zeros(0),
-        largest=_largest_of_counts(center, count, draws, seed),
+        largest=_largest_of_counts(centre, count, draws, seed),
     )
 
 
 def _tail(correct: tuple[float, float], sizes: tuple[float, float]) -> float:
     """Return the p-value if so many answers of two models are correct."""
     (first, first_variance), (second, second_variance) = (
-        _center(number, size) for number, size in zip(correct, sizes, strict=True)
+        _centre(number, size) for number, size in zip(correct, sizes, strict=True)
     )
     p = Spread((first_variance + second_variance,), (np.inf,)).p(first - second)
     pooled = sum(correct) / sum(sizes)
@@ -166,10 +166,10 @@ def _tail(correct: tuple[float, float], sizes: tuple[float, float]) -> float:
     return max(p, float(2 * stats.norm.sf(difference / sqrt(if_equal))))
 
 
-def _center(correct: Any, size: Any) -> tuple[Any, Any]:
+def _centre(correct: Any, size: Any) -> tuple[Any, Any]:
     """Return a score with one more correct and one more wrong answer, and its variance."""
-    center = (correct + 1) / (size + 2)
-    return center, center * (1 - center) / (size + 2)
+    centre = (correct + 1) / (size + 2)
+    return centre, centre * (1 - centre) / (size + 2)
 
 
 def _ends(lowest: int, highest: int, size: int) -> list[tuple[float, float]]:
@@ -180,17 +180,17 @@ def _ends(lowest: int, highest: int, size: int) -> list[tuple[float, float]]:
     """
     numbers = {lowest, highest, *range(lowest, min(highest, FEW) + 1)}
     numbers |= {*range(max(lowest, size - FEW), highest + 1)}
-    return [_center(number, size) for number in sorted(numbers)]
+    return [_centre(number, size) for number in sorted(numbers)]
 
 
-def _largest_of_counts(center: Floats, count: Floats, draws: int, seed: int) -> Floats:
+def _largest_of_counts(centre: Floats, count: Floats, draws: int, seed: int) -> Floats:
     """(draws,) see ``Sample.largest``: numbers of correct answers are drawn, errors computed from them."""
     generator = np.random.default_rng([seed, 1])
-    correct = generator.binomial(count.astype(np.int64), center, (draws, len(center)))
-    drawn_center, variance = _center(correct, count)
-    deviations = drawn_center - (count * center + 1) / (count + 2)
+    correct = generator.binomial(count.astype(np.int64), centre, (draws, len(centre)))
+    drawn_centre, variance = _centre(correct, count)
+    deviations = drawn_centre - (count * centre + 1) / (count + 2)
     result = np.zeros(draws)
-    for first, two in combinations(range(len(center)), 2):
-        error = np.sqrt(variance[:, first] + variance[:, two])
-        np.maximum(result, np.abs(deviations[:, first] - deviations[:, two]) / error, out=result)
+    for first, second in combinations(range(len(centre)), 2):
+        error = np.sqrt(variance[:, first] + variance[:, second])
+        np.maximum(result, np.abs(deviations[:, first] - deviations[:, second]) / error, out=result)
     return result

@@ -64,7 +64,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     if len(names) < 2 or len({*names}) < len(sample.scores):
         raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
     order = [int(place) for place in np.argsort(-sample.scores, kind="stable")]
-    ordered = [(first, two, sample.difference(first, two)) for first, two in combinations(order, 2)]
+    ordered = [(first, second, sample.difference(first, second)) for first, second in combinations(order, 2)]
     # of one pair, its own test
     tail = (1 - confidence) / 2
     if len(ordered) > 1:
@@ -72,13 +72,13 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         # if no pair varies in the draws, nothing shows how alike the pairs are
         tail = float(stats.norm.sf(largest_deviation)) if largest_deviation else tail / len(ordered)
     rows = []
-    for first, two, difference in ordered:
-        draws = sample.draws[:, first] - sample.draws[:, two]
+    for first, second, difference in ordered:
+        draws = sample.draws[:, first] - sample.draws[:, second]
         low, high = difference.interval(tail)
         rows.append(
             {
                 "first": names[first],
-                "second": names[two],
+                "second": names[second],
                 "difference": difference.value,
                 "error": difference.spread.standard_error,
                 "low": low,
@@ -98,8 +98,8 @@ def _largest(sample: Sample, confidence: float) -> float:
     If the errors of draws are known, they count, too: with few examples, they vary.
     """
     largest_of_draws = np.zeros(len(sample.draws))
-    for (first, two), difference in sample.differences.items():
-        deviations = sample.draws[:, first] - sample.draws[:, two] - difference.center
+    for (first, second), difference in sample.differences.items():
+        deviations = sample.draws[:, first] - sample.draws[:, second] - difference.centre
         if (error := deviations.std(ddof=1)) > 0:
             np.maximum(largest_of_draws, np.abs(deviations) / error, out=largest_of_draws)
     of_draws = [part for part in (largest_of_draws, sample.largest) if part.size]

@@ -39,10 +39,10 @@ def together(tasks: Sequence[Sample]) -> Sample:
         sums[:, places] += task.contributions / len(tasks)
         weights[places] += task.weights / len(tasks)
 
-    def compared(first: int, two: int) -> Difference:
-        spreads = [task.difference(first, two).spread for task in tasks]
-        of_clusters = [moved[first] - moved[two] for moved in residuals]
-        of_repeats = [task.of_repeats(first, two) for task in tasks]
+    def compared(first: int, second: int) -> Difference:
+        spreads = [task.difference(first, second).spread for task in tasks]
+        of_clusters = [moved[first] - moved[second] for moved in residuals]
+        of_repeats = [task.of_repeats(first, second) for task in tasks]
         over_examples = clusters.variance_of_mean(of_clusters, [spread.variances[-1] for spread in spreads])
         over_repeats = repeats.variance_of_mean(of_repeats, [sum(s.variances[:-1]) for s in spreads])
         if over_examples + over_repeats <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
@@ -52,14 +52,16 @@ def together(tasks: Sequence[Sample]) -> Sample:
             freedoms = _freedom(spreads, 0, repeats.are_shared), *spread.freedoms
             overlap = sum(spread.overlap for spread in spreads) / len(tasks) ** 2
             spread = Spread((over_repeats, over_examples), freedoms, overlap)
-        value = float(scores[first] - scores[two])
-        unit = max(float(np.abs(task.of_clusters(first, two)).max(initial=0.0)) for task in tasks)
-        few = np.sqrt([task.difference(first, two).beyond_student(len(task.weights), unit) for task in tasks])
+        value = float(scores[first] - scores[second])
+        unit = max(float(np.abs(task.of_clusters(first, second)).max(initial=0.0)) for task in tasks)
+        few = np.sqrt(
+            [task.difference(first, second).beyond_student(len(task.weights), unit) for task in tasks]
+        )
         # of tasks together it is as many differences as of one, unless the same examples have them
         few_of_mean = few.sum(axis=0) if clusters.are_shared else few.max(axis=0)
         below, above = (few_of_mean / len(tasks)) ** 2
-        tested = Difference.tested(value, spread, sums[first] - sums[two], (float(below), float(above)))
-        return tested._replace(limit=float(np.mean([task.difference(first, two).limit for task in tasks])))
+        tested = Difference.tested(value, spread, sums[first] - sums[second], (float(below), float(above)))
+        return tested._replace(limit=float(np.mean([task.difference(first, second).limit for task in tasks])))
 
     return Sample(scores, draws, of_pairs(compared, models), sums, weights)
 

@@ -32,7 +32,7 @@ class Difference(NamedTuple):
     ----------
     value
         The difference.
-    center
+    centre
         The middle of its interval.
     spread
         Its variance.
@@ -41,7 +41,7 @@ class Difference(NamedTuple):
     limit
         The largest possible difference, where the interval ends at the latest.
     possible
-        (center, variance) of each pair of numbers of correct answers that round to the scores, as far as one
+        (centre, variance) of each pair of numbers of correct answers that round to the scores, as far as one
         of them can be an end of the interval; none if scores are not rounded.
     test
         The test that its interval inverts, if this is not Student's.
@@ -50,7 +50,7 @@ class Difference(NamedTuple):
     """
 
     value: float
-    center: float
+    centre: float
     spread: Spread
     p: float
     limit: float = np.inf
@@ -63,8 +63,8 @@ class Difference(NamedTuple):
         """The second model's score less the first's."""
         return self._replace(
             value=-self.value,
-            center=-self.center,
-            possible=tuple((-center, variance) for center, variance in self.possible),
+            centre=-self.centre,
+            possible=tuple((-centre, variance) for centre, variance in self.possible),
             test=self.test and ScoreTest(self.test.worse, self.test.better, self.test.examples),
             few=self.few[::-1],
         )
@@ -76,10 +76,10 @@ class Difference(NamedTuple):
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
         below, above = (self.spread.plus(variance).reach(tail) for variance in self.few)
-        low, high = self.center - below, self.center + above
-        for center, variance in self.possible:
+        low, high = self.centre - below, self.centre + above
+        for centre, variance in self.possible:
             reach = Spread((variance,), (np.inf,)).reach(tail)
-            low, high = min(low, center - reach), max(high, center + reach)
+            low, high = min(low, centre - reach), max(high, centre + reach)
         return max(low, -self.limit), min(high, self.limit)
 
     @classmethod
@@ -196,7 +196,9 @@ class Sample:
             self,
             scores=self.scores[[*places]],
             draws=self.draws[:, [*places]],
-            differences={(first, two): self.difference(places[first], places[two]) for first, two in pairs},
+            differences={
+                (first, second): self.difference(places[first], places[second]) for first, second in pairs
+            },
             contributions=self.contributions[[*places]],
             repeats=None if self.repeats is None else self.repeats[[*places]],
         )
@@ -240,8 +242,8 @@ def paired(
     sampled = _bootstrap(sums, sizes, draws, seed, examples)
     scale = largest(values)
 
-    def compared(first: int, two: int) -> Difference:
-        mean, test = difference_test(values[first] / scale, values[two] / scale, clusters, 1 / scale)
+    def compared(first: int, second: int) -> Difference:
+        mean, test = difference_test(values[first] / scale, values[second] / scale, clusters, 1 / scale)
         value = mean.value * scale
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
@@ -311,13 +313,13 @@ def prompted(
         sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
     contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
 
-    def compared(first: int, two: int) -> Difference:
-        pair = PromptPair.from_scores(values[first], values[two], clusters)
+    def compared(first: int, second: int) -> Difference:
+        pair = PromptPair.from_scores(values[first], values[second], clusters)
         if draw_prompts:
             spread = pair.population or Spread((0.0,), pair.of_examples.freedoms)
         else:
             spread = pair.of_examples
-        tested = Difference.tested(pair.difference, spread, contributions[first] - contributions[two])
+        tested = Difference.tested(pair.difference, spread, contributions[first] - contributions[second])
         value = pair.difference * pair.scale
         return Difference(value, value, spread.scaled(pair.scale), tested.p)
 
@@ -392,11 +394,11 @@ def trained(
             deviations = (of_model * chosen).sum(axis=1) / count - of_model.mean(axis=1)
             sampled[:, place] += deviations * np.sqrt(count / (count - 1))
 
-    def compared(first: int, two: int) -> Difference:
+    def compared(first: int, second: int) -> Difference:
         elsewhere = (pooled, repeats) if len(arrays) > 2 else None
-        spread = seeds_spread(arrays[first], arrays[two], clusters, elsewhere)
-        value = float(alone.scores[first] - alone.scores[two])
-        return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[two])
+        spread = seeds_spread(arrays[first], arrays[second], clusters, elsewhere)
+        value = float(alone.scores[first] - alone.scores[second])
+        return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[second])
 
     differences = of_pairs(compared, len(arrays))
     return replace(

@@ -73,28 +73,29 @@ def over_seeds(
     InputError
         If they do not have the same examples, or a score is missing.
     """
-    score_sets = [np.atleast_2d(floats(seed_scores)) for seed_scores in (first, second)]
+    score_sets = [np.atleast_2d(floats(scores)) for scores in (first, second)]
     if (
-        any(seed_scores.ndim != 2 or not seed_scores.size for seed_scores in score_sets)
+        any(scores.ndim != 2 or not scores.size for scores in score_sets)
         or score_sets[0].shape[1] != score_sets[1].shape[1]
     ):
         raise InputError(
             f"scores of the shapes {score_sets[0].shape} and {score_sets[1].shape}; "
             "expected (seeds, examples), with the same examples for both"
         )
-    if not all(np.isfinite(seed_scores).all() for seed_scores in score_sets):
+    if not all(np.isfinite(scores).all() for scores in score_sets):
         raise InputError("a score is missing; expected all examples of all seeds")
     scale = max(map(largest, score_sets))
-    seed_scores, two = (scores / scale for scores in score_sets)
-    estimate = seeds_spread(seed_scores, two, clusters).estimate(
-        float(seed_scores.mean() - two.mean()), confidence
+    first_scaled, second_scaled = (scores / scale for scores in score_sets)
+    estimate = seeds_spread(first_scaled, second_scaled, clusters).estimate(
+        float(first_scaled.mean() - second_scaled.mean()), confidence
     )
-    _, count = numbered(seed_scores.shape[1], clusters)
+    examples = first_scaled.shape[1]
+    _, count = numbered(examples, clusters)
     return OverSeeds(
-        len(seed_scores),
-        len(two),
-        scale * _pooled([scores.mean(axis=1) for scores in (seed_scores, two)]),
-        estimate._replace(examples=seed_scores.shape[1], clusters=count)
+        len(first_scaled),
+        len(second_scaled),
+        scale * _pooled([scores.mean(axis=1) for scores in (first_scaled, second_scaled)]),
+        estimate._replace(examples=examples, clusters=count)
         .scaled(scale)
         .within(largest_difference(*score_sets)),
     )

@@ -30,6 +30,15 @@ def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
 
 
 @contextmanager
+def located(place: object) -> Iterator[None]:
+    """Begin the message of an InputError with its place, such as a file."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+@contextmanager
 def told_by_library(problem: str) -> Iterator[None]:
     """Tell in one line what a library raised about a user's file; libraries raise anything there."""
     try:

@@ -11,9 +11,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, located
 from abovechance.core.settings import Setting
 from abovechance.core.untrusted import named
+from abovechance.core.words import counted
 from abovechance.doctor.runs import Examined, examine, summarize
 from abovechance.doctor.suspicion import Suspicion
 from abovechance.results.predictions import UNKNOWN, choose
@@ -293,10 +294,8 @@ def judged(
         If a log-likelihood is not a number.
     """
     columns = logged(scores, correct_choices, texts)
-    try:
+    with located(place):
         chosen = choose(np.asarray(scores, dtype=np.float64), np.asarray(columns["right"]), np.array([0]))
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
     return {
         "predicted": int(chosen.predicted[0]),
         "correct": bool(chosen.correct[0]),
@@ -343,4 +342,4 @@ def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[st
 
 def tied(ties: int) -> str:
     """Return how ties of a correct and a wrong choice were taken, as a note."""
-    return f"{ties} {'tie' if ties == 1 else 'ties'} of a correct and a wrong choice counted as wrong"
+    return f"{counted(ties, 'tie')} of a correct and a wrong choice counted as wrong"

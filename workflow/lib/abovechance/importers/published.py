@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, located
 from abovechance.importers.contract import Options, Run
 from abovechance.published.conventions import Convention
 from abovechance.published.release import Release, file_of
+from abovechance.results.predictions import UNKNOWN
 
 TOOL = "the published release"
 OPTIONS = ()
@@ -30,14 +31,14 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     """One run for each setting."""
     release = Release(path)
     for setting in release.settings:
-        try:
+        with located(f"{path}: {file_of(setting)}"):
             predictions = release.predictions(setting)
-        except InputError as error:
-            raise InputError(f"{path}: {file_of(setting)}: {error}") from None
         convention = Convention.for_setting(setting.task, setting.shots)
         rows = predictions[["prompt", "example", "correct"]].astype({"prompt": str, "example": str})
         yield Run(
             f"{path}: {file_of(setting)}",
             *setting,
-            rows.assign(predicted=-1, tie=False, chance=convention.chance if convention else float("nan")),
+            rows.assign(
+                predicted=UNKNOWN, tie=False, chance=convention.chance if convention else float("nan")
+            ),
         )

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from abovechance.core.errors import InputError, told_by_library
+from abovechance.core.errors import InputError, located, told_by_library
 from abovechance.core.provenance import versions
 from abovechance.core.settings import Setting
 from abovechance.scoring import models
@@ -329,10 +329,8 @@ def _prove(
         and (prompt in missing[path] or stores[path].left_out(cell.keys[prompt]) is None)
     }
     path, prompt = max(lengths, key=lambda case: lengths[case])
-    try:
+    with located(f"{cells[path].words}, prompt {prompt}"):
         rows, counts = scorer.prove(cells[path].strings(prompt), prompts, lengths[path, prompt] + MEETING)
-    except InputError as error:
-        raise InputError(f"{cells[path].words}, prompt {prompt}: {error}") from None
     report(scorer.findings)
     for scores_file, cell in cells.items():
         _check_stored(cell, stores[scores_file], scorer)
@@ -366,10 +364,8 @@ def _score_missing(
         if prompt in too_long:
             store.add(cell.keys[prompt], None, {TOO_LONG: too_long[prompt]})
         else:
-            try:
+            with located(f"{cell.words}, prompt {prompt}"):
                 rows, counts = scorer.score(cell.strings(prompt))
-            except InputError as error:
-                raise InputError(f"{cell.words}, prompt {prompt}: {error}") from None
             store.add(cell.keys[prompt], rows, counts)
         report(f"{cell.words}: {scored} of {len(missing)} prompts scored")
 

@@ -57,9 +57,9 @@ def _interval(mean: Estimate, scores: Floats, clusters: Ints, confidence: float)
     # the variance of few clusters is known less well than that of right and wrong answers
     quantile = stats.norm if units == len(scores) else stats.t(units - 1)
     square = quantile.isf((1 - confidence) / 2) ** 2
-    center = (share + square / (2 * count)) / (1 + square / count)
+    centre = (share + square / (2 * count)) / (1 + square / count)
     reach = math.sqrt(square * (share * (1 - share) / count + square / (4 * count**2))) / (1 + square / count)
-    return {"low": max(center - reach, 0.0), "high": min(center + reach, 1.0)}
+    return {"low": max(centre - reach, 0.0), "high": min(centre + reach, 1.0)}
 
 
 def scores(numbers: pd.DataFrame) -> Figure:

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from abovechance.core.words import counted
 from abovechance.items.features import grouped
 from abovechance.items.smaller import ALL
 from abovechance.shown import style
@@ -203,7 +204,7 @@ def costs(table: pd.DataFrame) -> Figure:
         row[0].set_ylabel(words)
     for axes, split in zip(grid[0], splits, strict=True):
         tasks = int(numbers.loc[numbers["split"] == split, "tasks"].max())
-        axes.set_title(f"held out: {split}\n({tasks} task{'' if tasks == 1 else 's'})")
+        axes.set_title(f"held out: {split}\n({counted(tasks, 'task')})")
     for axes in grid[-1]:
         axes.set_xlabel("examples kept")
     legend_below(figure, [Line2D([], [], label=method, **_look(method, methods)) for method in methods])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
@@ -22,6 +22,7 @@ from abovechance.chance.conclusion import probability
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, verdict_counts
 from abovechance.compare.study import MEAN_OVER
 from abovechance.core.tables import columns_of, read_table
+from abovechance.core.words import counted
 from abovechance.shown import style
 from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.tables import readable
@@ -113,8 +114,8 @@ def series_answer(series: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"The {noun} {rises} steadily during training (monotonicity of at least 0.5) in "
-            f"{steady or 'none'} of {_counted(len(developed), 'case')} ({_counted(models, 'model')}, "
-            f"{_counted(tasks, 'task')}). The {noun} {falls} in {falling or 'none'} of them."
+            f"{steady or 'none'} of {counted(len(developed), 'case')} ({counted(models, 'model')}, "
+            f"{counted(tasks, 'task')}). The {noun} {falls} in {falling or 'none'} of them."
         )
     with_chance = table[
         table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
@@ -122,7 +123,7 @@ def series_answer(series: pd.DataFrame) -> list[str]:
     if len(with_chance):
         above = int(with_chance["leaves_chance"].notna().sum())
         sentences.append(
-            f"In {above or 'none'} of the {_counted(len(with_chance), 'case')} with a known chance level, "
+            f"In {above or 'none'} of the {counted(len(with_chance), 'case')} with a known chance level, "
             "the best accuracy at the last checkpoint is significantly above chance."
         )
     noisy = table[table["final_deviation"].notna()]
@@ -130,7 +131,7 @@ def series_answer(series: pd.DataFrame) -> list[str]:
         between = [*map(_between_seeds, noisy["final_deviation"], noisy["seeds"])]
         sentences.append(
             f"Two training runs that differ only in the seed differ by {np.mean(between):.3f} at the last "
-            f"checkpoint, on average over {_counted(len(noisy), 'case')}."
+            f"checkpoint, on average over {counted(len(noisy), 'case')}."
         )
     return sentences
 
@@ -142,10 +143,6 @@ def _between_seeds(deviation: float, seeds: int) -> float:
     """
     c4 = math.sqrt(2 / (seeds - 1)) * math.exp(math.lgamma(seeds / 2) - math.lgamma((seeds - 1) / 2))
     return 2 * deviation / c4 / math.sqrt(math.pi)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 # On a screen, a figure of the full text width has as many pixels.
@@ -182,7 +179,8 @@ def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, A
         {
             "name": _heading(str(name), rows),
             "cells": {
-                (_heading(getattr(row, columns), columns), row.shots): _cell(row) for row in _rows(group)
+                (_heading(getattr(row, columns), columns), row.shots): _cell(row)
+                for row in group.itertuples()
             },
         }
         for name, group in verdicts.groupby(rows, sort=False)
@@ -212,11 +210,6 @@ def _cell(row: Any) -> dict[str, str]:
 def _short(tail: float) -> str:
     """Return a tail probability for a narrow cell."""
     return "<0.001" if tail < 0.001 else probability(tail) if tail >= 0.01 else f"{tail:.3f}"
-
-
-def _rows(table: pd.DataFrame) -> Iterator[Any]:
-    """Yield the rows of a table with its columns as attributes."""
-    yield from table.itertuples()
 
 
 def _html(table: pd.DataFrame, columns: Mapping[str, Column], classes: str = "data") -> str:
