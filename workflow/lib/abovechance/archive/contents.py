@@ -123,8 +123,8 @@ def code_version(folder: Path, version: str) -> str:
 
     if not _is_checkout(folder):
         return version
-    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return f"{version}, commit {_git(folder, 'rev-parse', 'HEAD')}" + ", with changes" * bool(changed)
+    changes = ", with changes" if _git(folder, "status", "--porcelain", "--untracked-files=no") else ""
+    return f"{version}, commit {_git(folder, 'rev-parse', 'HEAD')}{changes}"
 
 
 def _is_checkout(folder: Path) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from abovechance.best.debiased import Debiased, Noise, binomial_interval, debias
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null, start_draws
 from abovechance.chance.conclusion import probability
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE
@@ -119,18 +120,18 @@ class Best:
             f"The best of {number} candidates, '{printable(self.chosen)}', scores {self.observed:.1%} on "
             f"{counted(self.examples, 'example')}."
         ]
+        share = ""
         if self.p <= ALPHA:
             verdict = f"The candidates are not all equally good (p = {probability(self.p)})."
-            share = ""
         elif self.not_eligible:
             verdict = f"The chosen one does not stand out from the others (p = {probability(self.p)})."
-            share = ""
         else:
             verdict = f"The candidates may all be equally good (p = {probability(self.p)})."
-            share = f" So luck alone explains {self.explained:.0%} of its lead over the mean."
+            if isfinite(self.explained):
+                share = f" So luck alone explains {self.explained:.0%} of its lead over the mean."
         sentences.append(
             f"If all {number} candidates were equally good (mean {self.mean:.1%}), the best one would be "
-            f"expected to score {self.expected_by_luck:.1%}.{share * isfinite(self.explained)} {verdict}"
+            f"expected to score {self.expected_by_luck:.1%}.{share} {verdict}"
         )
         if _is_smallest(self.p, self.draws):
             sentences.append(f"No p-value from {self.draws:,} random exchanges can be smaller.")
@@ -241,45 +242,64 @@ def judge_best(
     )
     chosen = candidates.chosen
     order = np.argsort(-(candidates.means if candidates.complete else candidates.standardized), kind="stable")
-    difference, p_start, draws_start = None, np.nan, 0
+    with_start: dict[str, Any] = {}
     if start is not None:
-        difference = debiased_difference(candidates, start, confidence, seed=seed)
-        p_values = above_start(candidates, start, draws, seed)
-        shared = candidates.scores - candidates.scores[start]
-        evaluated = (~np.isnan(shared)).sum(axis=1)
-        sums = np.nansum(shared, axis=1)
-        table["difference"] = np.divide(sums, evaluated, out=np.full(len(sums), np.nan), where=evaluated > 0)
-        compared = (np.arange(len(table)) != start) & (evaluated > 0)
-        table["p_start"] = np.where(compared, p_values, np.nan)
-        p_start = float(p_values[chosen]) if evaluated[chosen] else np.nan
-        numbers = start_draws(candidates, start, draws)
-        draws_start = next(
-            (number for number in numbers if _is_smallest(p_start, number)), max(numbers, default=0)
+        table["difference"], table["p_start"], with_start = _against_start(
+            candidates, start, confidence, draws, seed
         )
-    return Best(
-        candidates.names[chosen],
-        int(candidates.examples[chosen]),
-        float(candidates.null_means[chosen]),
-        estimate.observed,
-        null.expected,
-        null.low,
-        null.high,
-        null.p,
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        confidence,
-        table.iloc[order].reset_index(drop=True),
-        ""
-        if candidates.complete
-        else "Candidates were evaluated on different examples. The best one stands out most among candidates "
-        "with the same examples, so another candidate can have a higher score.",
-        start=None if start is None else candidates.names[start],
-        difference=difference,
-        p_start=p_start,
-        draws=null.draws,
-        draws_start=draws_start,
+    assumption = (
+        "Candidates were evaluated on different examples. The best one stands out most among candidates "
+        "with the same examples, so another candidate can have a higher score."
     )
+    return Best(
+        chosen=candidates.names[chosen],
+        examples=int(candidates.examples[chosen]),
+        mean=float(candidates.null_means[chosen]),
+        observed=estimate.observed,
+        expected_by_luck=null.expected,
+        luck_low=null.low,
+        luck_high=null.high,
+        p=null.p,
+        debiased=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        confidence=confidence,
+        candidates=table.iloc[order].reset_index(drop=True),
+        assumption="" if candidates.complete else assumption,
+        draws=null.draws,
+        **with_start,
+    )
+
+
+def _against_start(
+    candidates: Candidates, start: int, confidence: float, draws: int, seed: int
+) -> tuple[Floats, Floats, dict[str, Any]]:
+    """Compare candidates with the start.
+
+    Returns
+    -------
+    tuple
+        The columns ``difference`` and ``p_start`` of ``CANDIDATES``, and the attributes of ``Best`` that are
+        about the start.
+    """
+    p_values = above_start(candidates, start, draws, seed)
+    deviations = candidates.scores - candidates.scores[start]
+    counts = (~np.isnan(deviations)).sum(axis=1)
+    sums = np.nansum(deviations, axis=1)
+    differences = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    compared = (np.arange(len(counts)) != start) & (counts > 0)
+    chosen = candidates.chosen
+    p_start = float(p_values[chosen]) if counts[chosen] else np.nan
+    numbers = start_draws(candidates, start, draws)
+    fields = {
+        "start": candidates.names[start],
+        "difference": debiased_difference(candidates, start, confidence, seed=seed),
+        "p_start": p_start,
+        "draws_start": next(
+            (number for number in numbers if _is_smallest(p_start, number)), max(numbers, default=0)
+        ),
+    }
+    return differences, np.where(compared, p_values, np.nan), fields
 
 
 def judge_reported(
@@ -309,19 +329,7 @@ def judge_reported(
     InputError
         If there are fewer than two candidates, or a value is outside its range.
     """
-    values = floats(scores)
-    sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
-    if values.ndim != 1:
-        raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")
-    if len(values) < 2:
-        raise InputError(f"there is a score of {counted(len(values), 'candidate')}; expected at least two")
-    labels = list(map(str, range(len(values)) if names is None else names))
-    if len(labels) != len(values) or len({*labels}) < len(labels):
-        raise InputError(f"{len(labels)} names for {len(values)} candidates; expected a name for each")
-    if (sizes != np.asarray(examples)).any():
-        raise InputError(f"examples are {examples!r}; expected whole numbers")
-    if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
-        raise InputError("expected scores from 0 to 1, each of at least one example")
+    values, sizes, labels = _checked(scores, examples, names)
     # candidates on part of the examples are tried, but not chosen
     partial = sizes < NEARLY_ALL * sizes.max()
     chosen = int(np.where(partial, -1.0, values).argmax())
@@ -335,9 +343,9 @@ def judge_reported(
     vary_less = _vary_less(values, noise.variance * (1 - of_answers) * float((1 / sizes).mean()))
     table = pd.DataFrame({"candidate": labels, "examples": sizes, "score": values})
     order = np.lexsort((-values, partial))
-    independent = (
-        expected_best(mean, largest, len(values), 0.0, observed, estimated=True) if correlation else None
-    )
+    independent = None
+    if correlation:
+        independent = expected_best(mean, largest, len(values), 0.0, observed, estimated=True)
     best_partial = int(np.where(partial, values, -1.0).argmax())
     is_higher = bool(partial.any() and values[best_partial] > observed)
     sentences = [_assumption(correlation, independent, vary_less)]
@@ -351,22 +359,42 @@ def judge_reported(
             f"on {sizes[best_partial]} examples."
         )
     return Best(
-        labels[chosen],
-        largest,
-        mean,
-        observed,
-        luck.expected,
-        luck.low,
-        luck.high,
-        luck.p,
-        debiased,
-        low,
-        high,
-        confidence,
-        table.iloc[order].reset_index(drop=True),
-        " ".join(sentences),
+        chosen=labels[chosen],
+        examples=largest,
+        mean=mean,
+        observed=observed,
+        expected_by_luck=luck.expected,
+        luck_low=luck.low,
+        luck_high=luck.high,
+        p=luck.p,
+        debiased=debiased,
+        low=low,
+        high=high,
+        confidence=confidence,
+        candidates=table.iloc[order].reset_index(drop=True),
+        assumption=" ".join(sentences),
         not_eligible=labels[best_partial] if is_higher else None,
     )
+
+
+def _checked(
+    scores: ArrayLike, examples: ArrayLike, names: list[str] | None
+) -> tuple[Floats, Ints, list[str]]:
+    """Return the arguments of ``judge_reported`` with a value per candidate; InputError if one is invalid."""
+    values = floats(scores)
+    sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
+    if values.ndim != 1:
+        raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")
+    if len(values) < 2:
+        raise InputError(f"there is a score of {counted(len(values), 'candidate')}; expected at least two")
+    labels = list(map(str, range(len(values)) if names is None else names))
+    if len(labels) != len(values) or len({*labels}) < len(labels):
+        raise InputError(f"{len(labels)} names for {len(values)} candidates; expected a name for each")
+    if (sizes != np.asarray(examples)).any():
+        raise InputError(f"examples are {examples!r}; expected whole numbers")
+    if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
+        raise InputError("expected scores from 0 to 1, each of at least one example")
+    return values, sizes, labels
 
 
 def _vary_less(scores: Floats, by_luck: float) -> bool:

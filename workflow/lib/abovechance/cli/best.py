@@ -18,6 +18,7 @@ from abovechance.cli.inputs import clusters_of_studies, given_paths, responses_o
 from abovechance.cli.options import (
     NO_RESULTS,
     All,
+    Confidence,
     EachFile,
     Epoch,
     Example,
@@ -76,9 +77,7 @@ def best(
             "[default: 0]",
         ),
     ] = None,
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.")
-    ] = CONFIDENCE,
+    confidence: Confidence = CONFIDENCE,
     draws: Annotated[
         int,
         typer.Option(

@@ -147,32 +147,41 @@ def check(
     )
     options = reading.by_name | {"--prompts": prompts, "--chance": chance, "--choices": choices}
     judged = _verdicts(paths, options, reading)
+    cases = _cases(judged.table) if gate else []
     if as_json:
         show(judged.table, as_json, columns=COLUMNS)
     else:
-        print_text(" ".join(judged.sentences) + "\n")
-        for note in _notes(judged.table, None if show_all else MOST_ROWS):
-            tell_note(note)
-        unused = [*FOR_PROGRAMS, "note"] + ["bh_tail"] * (len(judged.table) == 1)
-        unused += ["best_prompt"] * ("best_prompt_name" in judged.table)
-        table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
-        show(table, as_json, columns=COLUMNS, most_rows=None if show_all else MOST_ROWS, order=ORDER)
-        # those of a single score, or with --gate, are printed anyway
-        if len(judged.table) > 1 and not gate and (reasons := _unclear(judged.table)):
-            print_text("\n".join(["", *reasons[: None if show_all else MOST_ROWS]]))
+        most_rows = None if show_all else MOST_ROWS
+        _print(judged, most_rows)
+        if gate:
+            details = [f"{case.name}: {case.text}." for case in cases if case.outcome != "passed"]
+        else:  # a single score has its reason in the sentences
+            details = _unclear(judged.table)[:most_rows] if len(judged.table) > 1 else []
+        if details:
+            print_text("\n".join(["", *details]))
+    if junit_path:
+        write_junit(junit_path, "abovechance check", cases)
+    if summary_path:
+        table = judged.table[[name for name in dict.fromkeys(ORDER) if name in judged.table]]
+        notes = [f"Note: {note}." for note in _notes(judged.table, MOST_ROWS)]
+        text = " ".join([*judged.sentences, *notes])
+        append_summary(summary_path, "abovechance check", text, table, COLUMNS)
     if gate:
-        cases = _cases(judged.table)
-        failures = [f"{case.name}: {case.text}." for case in cases if case.outcome != "passed"]
-        if failures and not as_json:
-            print_text("\n".join(["", *failures]))
-        if junit_path:
-            write_junit(junit_path, "abovechance check", cases)
-        if summary_path:
-            table = judged.table[[name for name in dict.fromkeys(ORDER) if name in judged.table]]
-            notes = [f"Note: {note}." for note in _notes(judged.table, MOST_ROWS)]
-            text = " ".join([*judged.sentences, *notes])
-            append_summary(summary_path, "abovechance check", text, table, COLUMNS)
         raise typer.Exit(_status(judged.table, statuses))
+
+
+def _print(judged: Verdicts, most_rows: int | None) -> None:
+    """Print the conclusions, notes, and the columns that people read."""
+    print_text(" ".join(judged.sentences) + "\n")
+    for note in _notes(judged.table, most_rows):
+        tell_note(note)
+    unused = [*FOR_PROGRAMS, "note"]
+    if len(judged.table) == 1:
+        unused.append("bh_tail")
+    if "best_prompt_name" in judged.table:
+        unused.append("best_prompt")
+    table = judged.table.drop(columns=unused, errors="ignore").sort_values("maximum_tail", kind="stable")
+    show(table, as_json=False, columns=COLUMNS, most_rows=most_rows, order=ORDER)
 
 
 def _verdicts(paths: list[Path], given_options: Mapping[str, object], reading: Options) -> Verdicts:
@@ -258,7 +267,7 @@ def _notes(table: pd.DataFrame, most_rows: int | None) -> list[str]:
         if note
     ]
     hidden = len(notes) - len(notes[:most_rows])
-    return notes[:most_rows] + [f"{hidden} more scores have such notes: --all"] * bool(hidden)
+    return notes[:most_rows] + ([f"{hidden} more scores have such notes: --all"] if hidden else [])
 
 
 def _unclear(table: pd.DataFrame) -> list[str]:

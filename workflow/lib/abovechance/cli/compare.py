@@ -22,6 +22,7 @@ from abovechance.cli.inputs import (
 from abovechance.cli.options import (
     NO_RESULTS,
     All,
+    Confidence,
     EachFile,
     Epoch,
     Example,
@@ -76,9 +77,7 @@ def compare(
             help="Known standard deviation of a score over training seeds; differences are compared with it.",
         ),
     ] = None,
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.")
-    ] = CONFIDENCE,
+    confidence: Confidence = CONFIDENCE,
     power: Annotated[
         float | None,
         typer.Option(

@@ -35,6 +35,7 @@ def figure_file(path: Path | None) -> Path | None:
 
 
 All = Annotated[bool, typer.Option("--all", help="Show all rows, and the details of each task.")]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON with all digits.")]
 Examples = Annotated[
     int | None,

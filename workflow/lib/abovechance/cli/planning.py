@@ -158,29 +158,26 @@ def plan(
         show(_plan_search(candidates, difference, accuracy, correlation, alpha), as_json, upright=True)
         return
     refuse({"--difference": difference, "--correlation": correlation}, "without --candidates")
-    report: dict[str, Any] = {}
     has_examples = examples is not None or (choices is not None and ":" in choices)
     refuse({"--margin": margin, "--alpha": alpha} if prompts is None else {}, "without --prompts")
     refuse({"--accuracy": accuracy, "--alpha": alpha} if not has_examples else {}, "without --examples")
     if figure is not None:
         single_chance = chance_of_figure(chance, choices)
-    alpha = ALPHA if alpha is None else alpha
+    report: dict[str, Any] = {}
     if prompts is not None and margin is not None:
         report["examples_needed"] = planning.examples_needed(one_chance(chance, choices), prompts, margin)
     if has_examples:
         guesser = random_baseline(examples, chance, choices)
-        if accuracy is not None:
-            allowed = planning.prompts_allowed(guesser, accuracy)
-            report["prompts_allowed"] = "any number" if allowed is None and not as_json else allowed
-        if prompts is not None:
-            report |= expected_accuracies(guesser, prompts)
-            report |= _least_accuracies(guesser, prompts, alpha, None if as_json else "none")
+        report |= _limits(guesser, prompts, accuracy, ALPHA if alpha is None else alpha)
     if not report and (figure is None or prompts is None):
         raise InputError(
             "nothing to plan: use --prompts with --margin, --examples with --accuracy or with --prompts, or "
             "--candidates with --difference"
         )
     if report:
+        if not as_json:
+            words = {"prompts_allowed": "any number"}
+            report = {n: words.get(n, "none") if value is None else value for n, value in report.items()}
         show(pd.DataFrame([report], dtype=object), as_json, upright=True)
     if figure is not None:
         from abovechance.shown import baselines
@@ -189,15 +186,21 @@ def plan(
         write_figure(baselines.plan, baselines.plan_numbers(single_chance, prompt_counts), figure)
 
 
-def _least_accuracies(
-    guesser: RandomBaseline, prompts: int, alpha: float, none: str | None
-) -> dict[str, float | str | None]:
-    """Return the least accuracies that are better than chance; ``none`` if not even 1 is."""
-    least = {
-        "least_accuracy_above_maximum_baseline": planning.least_above(guesser, prompts),
-        f"least_accuracy_at_alpha_{alpha:g}": planning.least_significant(guesser, prompts, alpha),
-    }
-    return {name: none if value is None else value for name, value in least.items()}
+def _limits(
+    guesser: RandomBaseline, prompts: int | None, accuracy: float | None, alpha: float
+) -> dict[str, float | None]:
+    """Return what a known number of examples allows.
+
+    The largest number of prompts is None if it is unlimited, a least accuracy if not even 1 is enough.
+    """
+    limits: dict[str, float | None] = {}
+    if accuracy is not None:
+        limits["prompts_allowed"] = planning.prompts_allowed(guesser, accuracy)
+    if prompts is not None:
+        limits |= expected_accuracies(guesser, prompts)
+        limits["least_accuracy_above_maximum_baseline"] = planning.least_above(guesser, prompts)
+        limits[f"least_accuracy_at_alpha_{alpha:g}"] = planning.least_significant(guesser, prompts, alpha)
+    return limits
 
 
 def _plan_search(

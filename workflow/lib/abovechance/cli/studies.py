@@ -128,10 +128,13 @@ def verify(archive: Archived, as_json: Json = False) -> None:
             typer.echo(f"not checked, because it is not in the folder of this archive: '{printable(name)}'")
         added = {problem.file for problem in problems if problem.problem == "not listed"}
         changed = {problem.file for problem in problems} - added
-        parts = [f"{counted(len(changed), 'file')} changed, missing or invalid."] * bool(changed)
-        parts += [f"{counted(len(added), 'file')} not listed in the archive."] * bool(added)
+        sentences = []
+        if changed:
+            sentences.append(f"{counted(len(changed), 'file')} changed, missing or invalid.")
+        if added:
+            sentences.append(f"{counted(len(added), 'file')} not listed in the archive.")
         scope = "All checked files" if lacking else "All files"
-        typer.echo(" ".join(parts) or f"{scope} are unchanged.")
+        typer.echo(" ".join(sentences) or f"{scope} are unchanged.")
         if path.is_file():
             typer.echo(f"SHA-256 of the archive: {bundle.sha256(path)}")
     if problems:

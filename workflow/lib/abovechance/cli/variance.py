@@ -83,16 +83,15 @@ def variance(
         show(summary, as_json)
         return
     runs = table[["model", "seed", "checkpoint", "shots"]].drop_duplicates()
+    some_left_out = bool(summary["left_out"].any())
+    left_out = " Checkpoints that only some seeds have are left out." if some_left_out else ""
     print_text(
         f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
         "improve most steadily in training come first. Monotonicity is Kendall's tau-b between a score and "
-        "the order of checkpoints, with the opposite sign if lower is better."
-        + " Checkpoints that only some seeds have are left out." * bool(summary["left_out"].any())
-        + "\n"
+        f"the order of checkpoints, with the opposite sign if lower is better.{left_out}\n"
     )
-    columns_shown = summary.drop(
-        columns=["lower_is_better", "tau"] + ["left_out"] * (not summary["left_out"].any())
-    )
+    unused = ["lower_is_better", "tau"] if some_left_out else ["lower_is_better", "tau", "left_out"]
+    columns_shown = summary.drop(columns=unused)
     columns_shown["examples"] = (
         columns_shown["examples"].astype("Int64").where(columns_shown["examples"] >= 0)
     )

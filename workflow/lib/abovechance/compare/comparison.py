@@ -413,7 +413,14 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
             sentence = _over_tasks_in_words(models, about, pairs, by_task, confidence)
         comparisons.append(
             MeanComparison(
-                [task.task for task in shared], shots, models, about, ranks, pairs, by_task, sentence
+                tasks=[task.task for task in shared],
+                shots=shots,
+                models=models,
+                about=about,
+                ranks=ranks,
+                pairs=pairs,
+                by_task=by_task,
+                sentence=sentence,
             )
         )
     return comparisons

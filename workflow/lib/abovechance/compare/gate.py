@@ -261,17 +261,17 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
             decision = CANNOT_TELL
     examples = int(table["examples"].sum())
     return GateResult(
-        decision,
-        overall.value,
-        overall.low(alpha),
-        overall.high(alpha),
-        margin,
-        alpha,
-        "; ".join(dict.fromkeys(filter(None, map(generalizes, responses)))),
-        examples,
-        _needed(overall, margin, alpha, examples) if decision == CANNOT_TELL else nan,
-        worse_tasks,
-        table,
+        decision=decision,
+        difference=overall.value,
+        low=overall.low(alpha),
+        high=overall.high(alpha),
+        margin=margin,
+        alpha=alpha,
+        about="; ".join(dict.fromkeys(filter(None, map(generalizes, responses)))),
+        examples=examples,
+        needed=_needed(overall, margin, alpha, examples) if decision == CANNOT_TELL else nan,
+        worse_tasks=worse_tasks,
+        tasks=table,
     )
 
 

@@ -169,18 +169,18 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
         cluster_codes = clusters_of_names(examples, clusters)
     averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
     return Responses(
-        task,
-        shots,
-        models,
-        prompts,
-        examples,
-        scores,
-        seeds,
-        cluster_codes,
-        notes,
-        repeats,
-        averaged,
-        [list(map(str, names)) for names in seed_names],
+        task=task,
+        shots=shots,
+        models=models,
+        prompts=prompts,
+        examples=examples,
+        scores=scores,
+        seeds=seeds,
+        clusters=cluster_codes,
+        notes=notes,
+        repeats=repeats,
+        prompts_averaged=averaged,
+        seed_names=[list(map(str, names)) for names in seed_names],
     )
 
 

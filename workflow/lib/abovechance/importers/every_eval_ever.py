@@ -172,7 +172,17 @@ def _run(
         notes.append(
             f"{path.name}: {int(failed.sum())} samples have an error; {wrong} of these count as wrong"
         )
-    return Run(str(path), model, task, shots, table, notes, reported, result, unscored)
+    return Run(
+        file=str(path),
+        model=model,
+        task=task,
+        shots=shots,
+        rows=table,
+        notes=notes,
+        reported=reported,
+        metric=result,
+        unscored=unscored,
+    )
 
 
 def _is_mean_of(reported: Reported, table: pd.DataFrame) -> bool:

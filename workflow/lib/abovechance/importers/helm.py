@@ -78,7 +78,16 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     rows = table.drop(columns="split").reset_index(drop=True)
     if not evidence.empty:
         rows = rows.merge(evidence, "left", ["example", "prompt"])
-    yield Run(str(folder), model, task, shots, rows, notes, reported, metric)
+    yield Run(
+        file=str(folder),
+        model=model,
+        task=task,
+        shots=shots,
+        rows=rows,
+        notes=notes,
+        reported=reported,
+        metric=metric,
+    )
 
 
 def _task(name: str) -> str:

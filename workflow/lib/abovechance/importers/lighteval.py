@@ -74,7 +74,16 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
     reported = _reported(path, name, match[2], metric or "acc") if match else None
-    yield Run(str(path), model or "model", task, int(shots), frame, notes, reported, metric or "acc")
+    yield Run(
+        file=str(path),
+        model=model or "model",
+        task=task,
+        shots=int(shots),
+        rows=frame,
+        notes=notes,
+        reported=reported,
+        metric=metric or "acc",
+    )
 
 
 def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:

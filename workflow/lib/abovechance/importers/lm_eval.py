@@ -171,7 +171,16 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
             f"{reported.place} is the mean of these"
         )
         reported = replace(reported, examples=None)
-    return Run(str(path), str(model), results.task, shots, rows, notes, reported, _named(metric, chosen))
+    return Run(
+        file=str(path),
+        model=str(model),
+        task=results.task,
+        shots=shots,
+        rows=rows,
+        notes=notes,
+        reported=reported,
+        metric=_named(metric, chosen),
+    )
 
 
 def _is_selection(rows: pd.DataFrame, reported: Reported) -> bool:

@@ -132,11 +132,8 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
         rows = rows.assign(prompt=_label(run, runs, options))
     if (repeated := rows.duplicated(["prompt", "example"])).any():
         prompt, example = rows.loc[repeated, ["prompt", "example"]].iloc[0]
-        raise InputError(
-            f"{run.file}: example '{example}' has two rows under one prompt"
-            + f", '{prompt}'" * (prompt != run.file)
-            + "; expected one"
-        )
+        name = "" if prompt == run.file else f", '{prompt}'"
+        raise InputError(f"{run.file}: example '{example}' has two rows under one prompt{name}; expected one")
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
         raise InputError(

@@ -165,13 +165,13 @@ def fit(
     posterior, likelihood = posterior_of(correct, mask, design @ value.T, weights)
     errors = _errors(value, design, posterior, correct, mask, pull)
     return Items(
-        value[:, :-1],
-        value[:, -1],
-        errors[:, :-1],
-        errors[:, -1],
-        float(likelihood.sum()),
-        rounds,
-        moved <= TOLERANCE,
+        discrimination=value[:, :-1],
+        difficulty=value[:, -1],
+        discrimination_error=errors[:, :-1],
+        difficulty_error=errors[:, -1],
+        log_likelihood=float(likelihood.sum()),
+        rounds=rounds,
+        converged=moved <= TOLERANCE,
     )
 
 

@@ -157,17 +157,17 @@ def above_floor(
     floor_means = {name: float(row.mean()) for name, row in of_floors.items()}
     highest = max(floor_means, key=lambda name: floor_means[name])
     return AboveFloor(
-        k,
-        means,
-        best,
-        floor_means,
-        _expected_best(
+        k=k,
+        values=means,
+        best=best,
+        floors=floor_means,
+        expected_best=_expected_best(
             floors[highest], [*map(len, candidates[best])], k, len(candidates) + further_tries, seed
         ),
-        for_more_tries(p, single, further_tries),
-        len(candidates) + further_tries,
-        examples,
-        any(
+        p=for_more_tries(p, single, further_tries),
+        tries=len(candidates) + further_tries,
+        examples=examples,
+        fractions=any(
             0 < score < 1
             for attempts in (*candidates.values(), *floors.values())
             for scores in attempts

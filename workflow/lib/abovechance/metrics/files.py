@@ -106,13 +106,13 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
                 raise InputError(f"{path}, row {row}: gold is '{answer}', which is not one of the choices")
     clusters = by_example.get("cluster")
     return PredictionFile(
-        table["candidate"].unique().tolist(),
-        examples,
-        rows,
-        gold,
-        by_example.get("stratum"),
-        None if clusters is None else _codes(clusters),
-        choices,
+        names=table["candidate"].unique().tolist(),
+        examples=examples,
+        predictions=rows,
+        gold=gold,
+        strata=by_example.get("stratum"),
+        clusters=None if clusters is None else _codes(clusters),
+        choices=choices,
     )
 
 

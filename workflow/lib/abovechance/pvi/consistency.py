@@ -145,7 +145,17 @@ def summary(r: ArrayLike) -> Summary:
     numeric = floats(r)
     numeric = numeric[np.isfinite(numeric)]
     if not numeric.size:
-        return Summary(0, np.nan, np.nan, 0, 0, np.nan, np.nan)
+        return Summary(
+            pairs=0, mean=np.nan, median=np.nan, above=0, below=0, above_share=np.nan, below_share=np.nan
+        )
     above, below = int((numeric > STRONG).sum()), int((numeric < WEAK).sum())
     mean, median = float(numeric.mean()), float(np.median(numeric))
-    return Summary(numeric.size, mean, median, above, below, above / numeric.size, below / numeric.size)
+    return Summary(
+        pairs=numeric.size,
+        mean=mean,
+        median=median,
+        above=above,
+        below=below,
+        above_share=above / numeric.size,
+        below_share=below / numeric.size,
+    )

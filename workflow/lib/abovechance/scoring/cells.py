@@ -51,7 +51,7 @@ class Cell:
     @property
     def words(self) -> str:
         """The setting of the prompts, in words."""
-        return self.setting.words + ", null target" * self.null
+        return f"{self.setting.words}, null target" if self.null else self.setting.words
 
     def without_inputs(self) -> Cell:
         """Return the null-target prompts of these, evaluated on the same examples."""
@@ -293,7 +293,8 @@ def _check_read(cell: Cell, reading: Reading) -> None:
         try:
             tokens = reading.read(cell.strings(prompt))
         except InputError as error:
-            raise InputError(f"{cell.words}, prompt {prompt}: {error}{_OF_NULL * cell.null}") from None
+            remedy = _OF_NULL if cell.null else ""
+            raise InputError(f"{cell.words}, prompt {prompt}: {error}{remedy}") from None
         largest = max(map(max, tokens.sequences))
         if reading.vocabulary is not None and largest >= reading.vocabulary:
             raise InputError(

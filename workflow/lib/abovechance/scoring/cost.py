@@ -16,6 +16,7 @@ import pandas as pd
 
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
+from abovechance.core.words import counted
 from abovechance.scoring.cells import Cell, Reading, prompts_too_long
 from abovechance.scoring.demands import ACCELERATOR, PROCESSOR, Demands
 from abovechance.scoring.engine import trunk_length
@@ -217,7 +218,7 @@ def on_machines(
         Of one job.
     """
     assumed = {
-        f"a slow processor, {threads} thread{'s' * (threads > 1)}": PROCESSOR * threads,
+        f"a slow processor, {counted(threads, 'thread')}": PROCESSOR * threads,
         "a slow GPU": ACCELERATOR,
     }
     kinds = {

@@ -15,6 +15,7 @@ import pandas as pd
 from abovechance.core.columns import Column
 from abovechance.core.files import append
 from abovechance.core.tables import TableSchema
+from abovechance.core.words import counted
 from abovechance.study.kinds import KINDS
 
 OPERATIONS = 2.0  # for each parameter and token
@@ -156,7 +157,7 @@ def machine(threads: int, accelerators: int) -> str:
 
         name = torch.cuda.get_device_name()
         return name if accelerators == 1 else f"{accelerators} x {name}"
-    return f"{_processor()}, {threads} thread{'s' * (threads > 1)}"
+    return f"{_processor()}, {counted(threads, 'thread')}"
 
 
 def _processor() -> str:

@@ -94,7 +94,7 @@ def in_words(table: pd.DataFrame) -> str:
     if compared["drift"].notna().any():
         sentences.append(f"Log-likelihoods differ by at most {compared['drift'].max():.2g} nats.")
     verdicts = counted(changed, "verdict") if changed else "No verdict"
-    sentences.append(f"{verdicts} differ{'s' * (changed < 2)}.")
+    sentences.append(f"{verdicts} {'differ' if changed > 1 else 'differs'}.")
     if lacking:
         sentences.append(
             f"{counted(lacking, 'setting')} cannot be compared: one study lacks the setting, or its prompts "

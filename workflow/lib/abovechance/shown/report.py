@@ -353,7 +353,9 @@ def _table(folder: Path, table: ShownTable) -> tuple[str, str] | None:
     if rows.empty:
         return (table.text, f"<p>{escape(table.without_rows)}</p>") if table.without_rows else None
     most_rows = table.most_rows or len(rows)
-    more = f" The table shows {most_rows} of {len(rows)} rows. All rows are in tables/{table.name}.csv."
+    text = table.text
+    if len(rows) > most_rows:
+        text += f" The table shows {most_rows} of {len(rows)} rows. All rows are in tables/{table.name}.csv."
     # columns without values, such as deviations of one seed, say nothing
     visible = rows.head(most_rows).dropna(axis="columns", how="all").drop(columns=[*table.hidden])
-    return table.text + more * (len(rows) > most_rows), _html(visible, columns_of(path))
+    return text, _html(visible, columns_of(path))

@@ -307,14 +307,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if instance is None:
         return f"{at} is empty"
     if error.validator == "type":
-        if isinstance(instance, bool) and allowed == "string":
-            return f"{at} is {instance}; expected a text in quotes, because {_YAML_BOOLEANS}"
-        quoted = isinstance(instance, int | float | date) and allowed == "string"
-        message = f"{at} is {repr(instance)[:60]}; expected {_TYPES[allowed]}" + f", '{instance}'" * quoted
-        if allowed == "number" and (written := _as_yaml_number(instance)):
-            return message + f", {written}: YAML takes it as a text"
-        texts = allowed == "integer" and isinstance(instance, str) and instance.strip().isdecimal()
-        return message + "; numbers in lists given to --config are texts: change the file" * texts
+        return f"{at} is {_other_type(instance, allowed)}"
     if error.validator == "enum":
         near = get_close_matches(str(instance), map(str, allowed), n=1, cutoff=0.6)
         hint = f"; did you mean '{near[0]}'?" if near else ""
@@ -327,6 +320,20 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{at} has {value_text}; expected {described['expected']}"
     expected = _BOUNDS[str(error.validator)].format(allowed)
     return f"{at} is {repr(instance)[:60]}; expected {expected}"
+
+
+def _other_type(value: object, expected: Any) -> str:
+    """Return a value of another type than expected, and what would be right."""
+    if isinstance(value, bool) and expected == "string":
+        return f"{value}; expected a text in quotes, because {_YAML_BOOLEANS}"
+    message = f"{repr(value)[:60]}; expected {_TYPES[expected]}"
+    if isinstance(value, int | float | date) and expected == "string":
+        return f"{message}, '{value}'"
+    if expected == "number" and (written := _as_yaml_number(value)):
+        return f"{message}, {written}: YAML takes it as a text"
+    if expected == "integer" and isinstance(value, str) and value.strip().isdecimal():
+        return f"{message}; numbers in lists given to --config are texts: change the file"
+    return message
 
 
 def _as_yaml_number(value: object) -> str:
