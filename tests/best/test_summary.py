@@ -267,3 +267,10 @@ def test_a_p_value_of_the_start_says_from_how_many_draws_it_is() -> None:
     best = judge_best(Candidates.from_scores(scores), start=3, draws=300)
     assert best.draws_start == 300
     assert best.p_start > 2 / 301
+
+
+def test_an_exact_p_value_is_not_called_the_smallest_of_random_draws() -> None:
+    scores = np.array([[0.0] * 13, [1.0] * 13, [0.0] * 13])
+    best = judge_best(Candidates.from_scores(scores), start=0)
+    assert best.p_start == pytest.approx(2.0**-13)  # of all signs; 10,000 random exchanges give 1 / 10,001
+    assert "random draws" not in " ".join(best.sentences)

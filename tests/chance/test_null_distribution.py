@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from abovechance.chance import multiplicity
 from abovechance.chance.arrangements import Arrangements
 from abovechance.chance.exact import Discrete, concordant_pairs, of_stratum, rook_distribution
 from abovechance.chance.multiplicity import check_draws
@@ -432,8 +433,18 @@ def test_many_different_texts():
 def test_too_many_tries_for_one_candidate():
     generator = np.random.default_rng(0)
     gold, row = generator.integers(5, size=(2, 60))
-    with pytest.raises(InputError, match="need 100,000,000 random draws"):
+    with pytest.raises(InputError, match="999,999 tries without results are too many"):
         null_distribution("f1_macro", row, gold, tries=10**6)
+    with pytest.raises(InputError, match="tries is 3, but there are 1 candidates"):
+        null_distribution("f1_macro", row, gold, tries="3")
+
+
+def test_many_tries_have_as_many_draws_as_are_allowed(monkeypatch):
+    monkeypatch.setattr(multiplicity, "MOST_DRAWS", 2000)
+    generator = np.random.default_rng(0)
+    gold, row = generator.random((2, 30))
+    result = null_distribution("pearson", row, gold, draws=500, tries=60)
+    assert (result.draws, result.p) == (2000, pytest.approx(1 - (1 - result.p_single) ** 60))
 
 
 def test_many_sets_of_relevant_items_are_never_exact():
@@ -632,12 +643,14 @@ def test_a_metric_that_some_permutations_leave_undefined():
     )
 
 
-def test_as_many_draws_as_are_allowed():
-    check_draws(1_000_000)
+def test_so_many_tries_that_no_draws_are_enough():
+    check_draws(1_000_000, 51_000)
+    check_draws(1, 0)
     with pytest.raises(InputError) as error:
-        check_draws(1_000_001)
+        check_draws(1_000_000, 52_000)
     assert str(error.value) == (
-        "so many tries need 1,000,001 random draws; expected at most 1,000,000; use fewer tries"
+        "52,000 tries without results are too many: from 1,000,000 random draws, no p-value can be 0.05 or "
+        "less"
     )
 
 

@@ -596,3 +596,15 @@ def test_tasks_with_the_same_prompts_draw_them_alike():
     mean = together([first, second])
     assert mean.weights.sum() == pytest.approx(1.0)
     assert mean.weights.min() > 0
+
+
+@pytest.mark.parametrize("sample", [paired, prompted, trained])
+def test_no_interval_of_accuracies_reaches_beyond_1(sample):
+    answers = np.array([[[1, 1, 1, 0], [1, 1, 0, 0]], [[0, 0, 0, 1], [0, 1, 0, 1]]], dtype=float)
+    scores = answers[:, 0] if sample is paired else answers
+    of_shares, of_points = (sample(unit * scores, [0, 0, 1, 1]) for unit in (1, 100))
+    for sampled in (of_shares, together([of_shares, of_shares])):
+        (row,) = pairs(sampled, ["a", "b"]).to_dict("records")
+        assert row["low"] >= -1
+        assert row["high"] == 1
+    assert pairs(of_points, ["a", "b"])["high"].item() > 100

@@ -8,6 +8,7 @@ from scipy.stats import binomtest
 
 from abovechance.chance import RandomBaseline
 from abovechance.core.errors import InputError
+from abovechance.extensions.every_eval_ever import annotate
 from abovechance.importers import Options, combine, read_runs
 from tests.doctor.logs import sound, write_records
 from tests.running import run
@@ -227,6 +228,19 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
     )
 
 
+@pytest.mark.parametrize("score", [49 / 60, 0.9])
+def test_other_metrics_have_no_verdict_from_the_rows_of_samples(tmp_path, score):
+    write_records(sound(4, 60), tmp_path)
+    record = tmp_path / "0.json"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["metric_config"] |= {"metric_name": "balanced_accuracy", "lower_is_better": False}
+    result["score_details"]["score"] = score  # not the share of correct answers
+    record.write_text(json.dumps(content))
+    _, (verdict,) = annotate(record)
+    assert verdict["reason"] == "the metric is not a share of correct answers"
+
+
 @pytest.mark.parametrize(
     ("name", "lowest", "highest", "score", "accuracy"),
     [
@@ -239,6 +253,8 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
         ),
         *((name, 0, 1, 0.5, None) for name in ("balanced_accuracy", "mean_per_class_accuracy", "pass@10")),
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
+        *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
+        ("per cent correct", 0, 100, 50.0, 0.5),
     ],
 )
 def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, highest, score, accuracy):

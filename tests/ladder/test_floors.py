@@ -114,9 +114,11 @@ def test_more_tries_than_random_signs_can_tell_apart_are_refused():
             result = above_floor(best, floor, tries=10**6)
             assert result.p == pytest.approx(-np.expm1(1e6 * np.log1p(-expected)))
         else:
-            with pytest.raises(InputError, match="so many tries need 100,000,000 random draws"):
+            with pytest.raises(InputError, match="999,999 tries without results are too many"):
                 above_floor(best, floor, tries=10**6)
             assert above_floor(best, floor, tries=100).p < 0.01
+            with pytest.raises(InputError, match="tries is 3, but"):
+                above_floor(best, floor, tries="3")  # type: ignore[arg-type]
 
 
 def test_the_best_of_several_runs_is_not_below_one_run():

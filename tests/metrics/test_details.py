@@ -238,6 +238,12 @@ def test_the_best_of_many_attempts_is_computed_in_whole_numbers():
     assert best_of([0.0] * 1100 + [1.0] * 100, 500) == pytest.approx(passes(100, 1200, 500))
 
 
+def test_long_numbers_are_different_labels():
+    gold, prediction = str(2**53), str(2**53 + 1)
+    assert float(gold) == float(prediction)
+    assert written_differently([prediction], [gold]) is None
+
+
 @pytest.mark.parametrize(("gold", "prediction"), [("1", "1.0"), ("pos", "Pos"), ("New York", " new  york")])
 def test_labels_that_are_all_written_differently_are_an_error(gold, prediction):
     with pytest.raises(InputError, match=f"'{prediction}' and '{gold}' may be the same label"):
@@ -247,5 +253,9 @@ def test_labels_that_are_all_written_differently_are_an_error(gold, prediction):
     assert written_differently([prediction, "y"], [gold, "y"]) == (prediction, gold)
     choices = [[gold, prediction], [gold, prediction]]
     assert written_differently([prediction, "y"], [gold, "y"], choices) is None
+    # a prediction that is another choice shows it too
+    in_form(metric("accuracy"), [prediction, "x"], [gold, "y"], [[gold, "x"], ["x", "y"]])
+    with pytest.raises(InputError, match="no prediction is one of the choices"):
+        in_form(metric("accuracy"), [prediction, "q"], [gold, "y"], [[gold, "x"], ["x", "y"]])
     in_form(metric("accuracy"), ["x", "z"], [gold, "y"], None)
     in_form(metric("exact_match"), [prediction, "x"], [gold, "y"], None)

@@ -590,8 +590,15 @@ def test_stages_of_a_training_are_not_put_in_one_order(tmp_path):
         read_evaluations([tmp_path / "all"])
     plain = {"config": {"model_args": "pretrained=org/m,revision=step1000"}}
     second = tmp_path / "all" / "stage2-ingredient1-step500.json"
-    with pytest.raises(InputError, match="has stages 1 and 2 of the training of org/m"):
+    with pytest.raises(
+        InputError, match=r"has stages 1 \(where none is named\) and 2 of the training of org/m"
+    ):
         read_evaluations([write(tmp_path, "plain.json", result(0, 0.5) | plain), second])
+    for name in ("stage1-step1000", "stage2-step3000"):
+        no_revision = {"config": {"model_args": "pretrained=org/m"}}
+        write(tmp_path / "folders" / name, "results.json", result(0, 0.5) | no_revision)
+    with pytest.raises(InputError, match="has stages 1 and 2 of the training"):
+        read_evaluations([tmp_path / "folders"])
     second.unlink()
     assert {*read_evaluations([tmp_path / "all"])["checkpoint"]} == {1000, 2000}
 
@@ -608,7 +615,8 @@ def test_a_group_has_the_shots_of_its_tasks(tmp_path):
         metrics = {name: {"acc,none": 0.4} for name in ("mmlu", "mmlu_stem", "mmlu_a", "mmlu_b")}
         groups = {"mmlu": ["mmlu_stem", "mmlu_b"], "mmlu_stem": ["mmlu_a"], "loop": ["loop"]}
         content = {"results": metrics | {"loop": {"acc": 0.1}}, "group_subtasks": groups}
-        content["n-shot"] = {"mmlu_a": shots, "mmlu_b": shots}
+        # as lm-evaluation-harness 0.4.2 writes groups of groups
+        content["n-shot"] = {"mmlu": 0, "mmlu_stem": shots, "mmlu_a": shots, "mmlu_b": shots}
         write(tmp_path / "g", f"s{shots}_step1.json", content)
     table = read_evaluations([tmp_path / "g" / "s5_step1.json"]).set_index("task")
     assert table["shots"].to_dict() == {"mmlu": 5, "mmlu_stem": 5, "mmlu_a": 5, "mmlu_b": 5, "loop": 0}

@@ -82,7 +82,7 @@ class Best:
     not_eligible
         Name of the best candidate that scores higher, but has too few examples to be chosen, if there is one.
     draws, draws_start
-        Number of random draws that ``p`` and ``p_start`` are from; 0 if there are none.
+        Number of random draws of the tests that ``p`` and ``p_start`` are from; 0 if all are exact.
     """
 
     chosen: str
@@ -196,7 +196,7 @@ class Best:
 
 def _is_smallest(p: float, draws: int) -> bool:
     """Return whether a p-value is the smallest that so many random draws can give."""
-    return draws > 0 and p * (draws + 1) < 1.5
+    return draws > 0 and p * (draws + 1) < 1 + 1e-6
 
 
 def judge_best(

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
 
 METHODS = ("bh", "by", "holm")
 DRAWS_PER_TRY, MOST_DRAWS = 100, 1_000_000
@@ -53,7 +55,7 @@ def tries_beyond(candidates: int, tries: int | None) -> int:
     """Return the number of tries without results; InputError if there are fewer tries than candidates."""
     if tries is None:
         return 0
-    if not (tries >= candidates and float(tries).is_integer()):
+    if not (isinstance(tries, Real) and tries >= candidates and float(tries).is_integer()):
         raise InputError(
             f"tries is {tries}, but there are {candidates} candidates; expected a whole number that is "
             "at least as large"
@@ -81,15 +83,16 @@ def for_more_tries(tail: float, single: float, further_tries: int) -> float:
 
 
 def draws_for_tries(draws: int, further_tries: int) -> int:
-    """Return how many random draws a test needs for a small p-value, if so many others were tried."""
-    return max(draws, DRAWS_PER_TRY * (further_tries + 1))
+    """Return how many random draws a test makes for a small p-value, if so many others were tried."""
+    return max(draws, min(DRAWS_PER_TRY * (further_tries + 1), MOST_DRAWS))
 
 
-def check_draws(draws: int) -> None:
-    """Raise InputError if so many random draws take too long."""
-    if draws > MOST_DRAWS:
+def check_draws(draws: int, further_tries: int) -> None:
+    """Raise InputError if no p-value from so many random draws can be ``ALPHA``, with so many other tries."""
+    if further_tries and for_more_tries(1 / (draws + 1), 1 / (draws + 1), further_tries) > ALPHA:
         raise InputError(
-            f"so many tries need {draws:,} random draws; expected at most {MOST_DRAWS:,}; use fewer tries"
+            f"{further_tries:,} tries without results are too many: from {draws:,} random draws, no p-value "
+            f"can be {ALPHA} or less"
         )
 
 

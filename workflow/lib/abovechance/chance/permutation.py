@@ -23,7 +23,13 @@ from scipy.sparse import csr_array
 from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete, concordant_pairs, convolved, of_stratum
-from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries, tries_beyond
+from abovechance.chance.multiplicity import (
+    MOST_DRAWS,
+    check_draws,
+    draws_for_tries,
+    for_more_tries,
+    tries_beyond,
+)
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -227,8 +233,8 @@ def null_distribution(
     chosen = _as_metric(metric)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
     further_tries = tries_beyond(len(rows), tries)
-    if draws < 1 or draws != int(draws):
-        raise InputError(f"draws is {draws}; expected a whole number that is at least 1")
+    if not 1 <= draws <= MOST_DRAWS or draws != int(draws):
+        raise InputError(f"draws is {draws}; expected a whole number from 1 to {MOST_DRAWS:,}")
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
@@ -237,11 +243,11 @@ def null_distribution(
     if chosen.terms is not None:
         simulation.check(values)
     best = int(np.argmax(chosen.sign * values))
-    null = alone = simulation.of_candidates(values, best)
+    null = alone = simulation.of_candidates(values, best, further_tries if len(rows) == 1 else 0)
     if further_tries and len(rows) > 1:
         # with a seed of its own; NumPy takes (seed, 0) as the seed itself
         of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best + 1))
-        alone = of_best.of_candidates(values[[best]], 0)
+        alone = of_best.of_candidates(values[[best]], 0, further_tries)
     distribution = null.distribution
     if further_tries:
         distribution = distribution.best_with(
@@ -364,8 +370,11 @@ class Simulation:
                 f"definition {values[place]:g}; expected the same"
             )
 
-    def of_candidates(self, values: Floats, best: int) -> OfCandidates:
-        """Return the distribution of the best of the candidates."""
+    def of_candidates(self, values: Floats, best: int, further_tries: int = 0) -> OfCandidates:
+        """Return the distribution of the best of the candidates.
+
+        InputError if random draws are too few for the best of so many further tries.
+        """
         exact = self._exact() if len(self.rows) == 1 and not self.arrangements.sampled else None
         if exact is not None:
             exact = replace(exact, values=self._without_remainders(exact.values))
@@ -376,7 +385,7 @@ class Simulation:
         enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
         enumerated &= not self.arrangements.sampled
         if not enumerated:
-            check_draws(self.draws)
+            check_draws(self.draws, further_tries)
         best_values, own_values = map(self._without_remainders, self._simulated(best, enumerated))
         reached, reached_alone = (
             int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)

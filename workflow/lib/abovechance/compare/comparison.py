@@ -239,9 +239,7 @@ def sample_of(responses: Responses) -> Sample:
         else ("cluster", named[first_of_group[group]][1])
         for group in range(count)
     )
-    limit = largest_difference(responses.scores)
-    limited = {places: pair._replace(limit=limit) for places, pair in sample.differences.items()}
-    return replace(sample, names=names, differences=limited)
+    return replace(sample, names=names)
 
 
 def headline_of(responses: Responses, confidence: float = CONFIDENCE) -> Estimate:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
-from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest
+from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
@@ -240,7 +240,7 @@ def paired(
         raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
     sums, sizes = cluster_sums(values, clusters)
     sampled = _bootstrap(sums, sizes, draws, seed, examples)
-    scale = largest(values)
+    scale, limit = largest(values), largest_difference(values)
 
     def compared(first: int, second: int) -> Difference:
         mean, test = difference_test(values[first] / scale, values[second] / scale, clusters, 1 / scale)
@@ -248,7 +248,7 @@ def paired(
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
         score_test = test if isinstance(test, ScoreTest) else None
-        return Difference(value, value, spread, test.p, test=score_test)
+        return Difference(value, value, spread, test.p, limit, test=score_test)
 
     differences = of_pairs(compared, len(values))
     count = values.shape[1]
@@ -312,6 +312,7 @@ def prompted(
         times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, drawn_alike]))
         sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
     contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
+    limit = largest_difference(values)
 
     def compared(first: int, second: int) -> Difference:
         pair = PromptPair.from_scores(values[first], values[second], clusters)
@@ -321,7 +322,7 @@ def prompted(
             spread = pair.of_examples
         tested = Difference.tested(pair.difference, spread, contributions[first] - contributions[second])
         value = pair.difference * pair.scale
-        return Difference(value, value, spread.scaled(pair.scale), tested.p)
+        return Difference(value, value, spread.scaled(pair.scale), tested.p, limit)
 
     differences = of_pairs(compared, len(values))
     weights = (sizes / sizes.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -376,6 +377,7 @@ def trained(
     repeats = sum(len(scores) - 1 for scores in arrays)
     if not repeats:
         return alone
+    limit = largest_difference(*arrays)
     pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
     names = seed_names or [range(len(scores)) for scores in arrays]
     columns = {name: column for column, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
@@ -398,7 +400,8 @@ def trained(
         elsewhere = (pooled, repeats) if len(arrays) > 2 else None
         spread = seeds_spread(arrays[first], arrays[second], clusters, elsewhere)
         value = float(alone.scores[first] - alone.scores[second])
-        return Difference.tested(value, spread, alone.contributions[first] - alone.contributions[second])
+        parts = alone.contributions[first] - alone.contributions[second]
+        return Difference.tested(value, spread, parts)._replace(limit=limit)
 
     differences = of_pairs(compared, len(arrays))
     return replace(

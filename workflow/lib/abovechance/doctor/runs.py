@@ -291,7 +291,8 @@ def _missing_examples(ids: pd.Index, fullest: pd.Index, place: str) -> Iterator[
     if len(added) >= 0.5 * len(missing):
         cause = "the runs may be of other examples, or name them differently"
     by_reading = {_as_read(name): name for name in missing}
-    if pairs := [(name, by_reading[_as_read(name)]) for name in added if _as_read(name) in by_reading]:
+    pairs = [(name, by_reading[_as_read(name)]) for name in added if _as_read(name) in by_reading]
+    if len(pairs) >= 0.5 * len(missing):
         first, second = (printable(str(name)) for name in pairs[0])
         cause = f"the ids may be written differently, such as '{first}' and '{second}'"
     yield Suspicion(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Set
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,10 @@ def is_record(path: Path) -> bool:
     return all(key in head for key in (b'"schema_version"', b'"evaluation_id"')) and b"{" in head[:100]
 
 
-# words in the names of metrics that are shares of correct answers, and in those of others
+# Words in the names of metrics that are shares of correct answers, and in those of others.
 ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
-OTHER_METRICS = {"balanced", "f", "macro", "partial", "weighted", "per"}
+OTHER_METRICS = {"balanced", "class", "classes", "f", "macro", "partial", "partially", "per", "weighted"}
+OTHER_METRICS |= {"error", "errors", "false", "incorrect", "loss", "mismatch", "not", "wrong"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -82,18 +84,20 @@ def annotate(
     with as_written_by(TOOL, str(path)):
         record = read_json(path)
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
-    runs, has_rows = _runs(path), path.with_name(path.stem + ENDING).is_file()
-    verdicts = []
     with as_written_by(TOOL, str(path)):
         times = Counter(map(place_of, results))
+        other_metrics = {place_of(result) for result in results if _is_other(result)}
+    runs, has_rows = _runs(path, other_metrics), path.with_name(path.stem + ENDING).is_file()
+    verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
             task, name = place_of(result)
-            is_lower = bool(result["metric_config"]["lower_is_better"])
             details = result["score_details"]
             verdict: dict[str, Any]
             _drop_earlier(details)
-            if (run := runs.get((task, name))) is not None:
+            if (task, name) in other_metrics:
+                verdict = {REASON: NO_ACCURACY}
+            elif (run := runs.get((task, name))) is not None:
                 if times[task, name] > 1:
                     verdict = {REASON: NO_ID}
                 elif run.rows["example"].duplicated().any():
@@ -102,8 +106,6 @@ def annotate(
                     verdict = verdict_of(run, prompts, chance)
             elif has_rows:
                 verdict = {REASON: NO_ROWS}
-            elif is_lower:
-                verdict = {REASON: NO_ACCURACY}
             else:
                 verdict = _of_aggregate(details, result, prompts, chance)
             if REASON not in verdict:
@@ -112,8 +114,11 @@ def annotate(
     return record, verdicts
 
 
-def _runs(path: Path) -> dict[tuple[str, str], Run]:
-    """Return the runs of the rows next to a record by evaluation and result id, as far as there are some."""
+def _runs(path: Path, other_metrics: Set[tuple[str, str]]) -> dict[tuple[str, str], Run]:
+    """Return the runs of the rows next to a record by evaluation and result id, as far as there are some.
+
+    ``other_metrics`` are results that are no shares of correct answers, so the rows need not agree with them.
+    """
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
         return {}
@@ -122,9 +127,10 @@ def _runs(path: Path) -> dict[tuple[str, str], Run]:
             runs = [examined(run) for run in read(rows, Options(command="doctor"))]
     except UnsupportedMetric:  # of the only result
         return {}
-    for run in runs:
+    by_place = {(run.task, run.metric): run for run in runs if (run.task, run.metric) not in other_metrics}
+    for run in by_place.values():
         check_recorded(run)
-    return {(run.task, run.metric): run for run in runs}
+    return by_place
 
 
 def _of_aggregate(
@@ -140,9 +146,8 @@ def _of_aggregate(
     )
     score, digits = float(details["score"]), decimals(repr(float(details["score"])).removesuffix(".0"))
     config = result["metric_config"]
-    name = str(config.get("metric_name") or result.get("evaluation_result_id") or "accuracy")
     scale = config.get("max_score", 1)
-    is_accuracy = _is_share(name) and config.get("min_score", 0) == 0
+    is_accuracy = _is_share(_metric_name(result)) and config.get("min_score", 0) == 0
     if scale == PERCENT:
         score, digits = score / PERCENT, digits + 2
     if not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
@@ -167,11 +172,23 @@ def _of_aggregate(
     }
 
 
+def _metric_name(result: dict[str, Any]) -> str:
+    return str(result["metric_config"].get("metric_name") or result.get("evaluation_result_id") or "accuracy")
+
+
+def _words(name: str) -> set[str]:
+    per_cent_as_one = name.replace("per cent", "percent")
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", per_cent_as_one)}
+
+
+def _is_other(result: dict[str, Any]) -> bool:
+    """Return whether a result says itself that it is no share of correct answers."""
+    return bool(result["metric_config"]["lower_is_better"] or _words(_metric_name(result)) & OTHER_METRICS)
+
+
 def _is_share(name: str) -> bool:
     """Return whether a metric is a share of correct answers, by its name."""
-    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
-    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
-    return is_pass or bool(words & ACCURACIES and not words & OTHER_METRICS)
+    return re.search(r"pass@1(?!\d)", name.lower()) is not None or bool(_words(name) & ACCURACIES)
 
 
 def _drop_earlier(details: dict[str, Any]) -> None:

@@ -141,7 +141,7 @@ def above_floor(
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
     more_draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
-        check_draws(more_draws)
+        check_draws(more_draws, further_tries)
 
     def tail(names: list[str], draws: int) -> float:
         """Return the p-value of the best of some candidates, compared with the floor nearest to it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def is_missing(answer: Any) -> bool:
 def _check_labels(
     metric: Metric, predictions: list[Any], gold: list[Any], choices: Sequence[Sequence[Any]] | None
 ) -> None:
-    """Raise InputError if no label can be right: of another type, or all written in another way."""
+    """Raise InputError if no label can be right: all are of another type, or all written differently."""
     kinds = [{isinstance(value, str) for value in side if value is not None} for side in (predictions, gold)]
     if kinds in ([{True}, {False}], [{False}, {True}]):
         raise InputError(
@@ -62,11 +63,17 @@ def _check_labels(
             "labels of one type"
         )
     pair = written_differently(predictions, gold, choices) if is_by_equality(metric) else None
-    if pair and {*predictions}.isdisjoint(gold):
+    if pair and {*predictions}.isdisjoint(_labels(gold, choices)):
+        among = "gold answers" if choices is None else "choices"
         raise InputError(
-            f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' may be the "
+            f"no prediction is one of the {among}, but '{pair[0]:.40}' and '{pair[1]:.40}' may be the "
             "same label; expected labels that are written in one way"
         )
+
+
+def _labels(gold: Sequence[Any], choices: Sequence[Sequence[Any]] | None) -> list[Any]:
+    """Return all labels that an answer can have: the gold answers and the choices."""
+    return [*gold, *(choice for listed in choices or () for choice in listed)]
 
 
 def written_differently(
@@ -79,12 +86,12 @@ def written_differently(
     prediction.
     """
 
-    def as_read(text: str) -> str | float:
-        value = number(text)
-        return " ".join(text.casefold().split()) if value is None else value
+    def as_read(text: str) -> str | Decimal:
+        if number(text) is None:
+            return " ".join(text.casefold().split())
+        return Decimal(text.strip().replace(",", "."))
 
-    known_answers = [*gold, *(choice for listed in choices or () for choice in listed)]
-    labels = {value for value in known_answers if isinstance(value, str)}
+    labels = {value for value in _labels(gold, choices) if isinstance(value, str)}
     by_reading = {as_read(label): label for label in sorted(labels)}
     unknown = sorted({value for value in predictions if isinstance(value, str)} - labels)
     return next(((text, by_reading[as_read(text)]) for text in unknown if as_read(text) in by_reading), None)

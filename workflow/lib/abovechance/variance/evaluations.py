@@ -120,13 +120,17 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
-    stages = table["stage"].fillna(1).groupby(table["model"], sort=False).unique()
-    for training, of_model in stages[stages.map(len) > 1].to_dict().items():
-        listed = " and ".join(f"{stage:.0f}" for stage in sorted(of_model))
-        raise InputError(
-            f"{paths[0]}: has stages {listed} of the training of {training}, and steps may begin again "
-            "in each; use the files of one stage at a time"
-        )
+    for training, of_model in table.groupby("model", sort=False):
+        named_stages = {int(stage) for stage in of_model["stage"].dropna()}
+        if len(stages := named_stages | ({1} if of_model["stage"].isna().any() else set())) > 1:
+            listed = " and ".join(
+                str(stage) if stage in named_stages else f"{stage} (where none is named)"
+                for stage in sorted(stages)
+            )
+            raise InputError(
+                f"{paths[0]}: has stages {listed} of the training of {training}, and steps may begin again "
+                "in each; use the files of one stage at a time"
+            )
     table["examples"] = _agreed(table)
     table["lower_is_better"], contradictions = _directions(table, homes.values())
     table = table[[*EVALUATIONS.columns]]
@@ -353,7 +357,7 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
     step, name = _checkpoint(revision, name, place, folders)
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem, *folders)]
     seed = next((match for match in seeds if match), None)
-    stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem)]
+    stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem, *folders)]
     stage = next((int(match[1]) for match in stages if match), None)
     identity = {"model": SEED.sub("", name), "seed": int(seed[1]) if seed else 0, "checkpoint": step}
     identity["stage"] = stage
@@ -396,20 +400,25 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
 
 
 def _shots(content: Mapping[str, Any], task: str) -> Any:
-    """Return the number of shots of a task; of a group that has none, that of its tasks if they agree."""
+    """Return the number of shots of a task; of a group, that of its tasks if they agree.
+
+    Some versions of the tool write 0 for a group of groups, whatever its tasks have.
+    """
     known_shots, members = _keys(content, "n-shot"), _keys(content, "group_subtasks")
-    names, seen_groups = [task], {task}
+    names, seen_names = [task], {task}
     numbers: set[int] = set()
     while names:
         name = names.pop()
         inside, number = members.get(name), known_shots.get(name)
-        if isinstance(number, int):
-            numbers.add(number)
-        elif isinstance(inside, Sequence) and not isinstance(inside, str):
-            new = {str(member) for member in inside} - seen_groups
-            seen_groups |= new
+        if isinstance(inside, Sequence) and not isinstance(inside, str) and inside:
+            new = {str(member) for member in inside} - seen_names
+            seen_names |= new
             names += sorted(new)
-    return numbers.pop() if len(numbers) == 1 else _keys(content, "config").get("num_fewshot")
+        elif isinstance(number, int):
+            numbers.add(number)
+    if len(numbers) == 1:
+        return numbers.pop()
+    return known_shots.get(task, _keys(content, "config").get("num_fewshot"))
 
 
 def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
