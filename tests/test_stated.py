@@ -9,7 +9,8 @@ import pytest
 from abovechance.chance.published_scores import judge_scores, read_scores
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.estimates import clustered_mean
-from abovechance.variance.evaluations import read_evaluations, with_groups
+from abovechance.variance.evaluations import with_groups
+from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import of_evaluations
 from tests.bench import validation
 from tests.compare.test_decisions import counted

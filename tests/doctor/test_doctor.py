@@ -97,6 +97,20 @@ def test_metrics_that_are_no_flags_are_a_note(tmp_path):
     assert (sign.suspicion.check, sign.suspicion.severity) == ("not-checked", "note")
 
 
+def test_a_log_without_flags_is_not_called_damaged(tmp_path):
+    path = write_texts(sound(1, 40), tmp_path)
+    path.write_text(path.read_text().replace('"exact_match": 1.0', '"word_perplexity": [-51.2, 50]'))
+    path.write_text(path.read_text().replace('"exact_match": 0.0', '"word_perplexity": [-9.8, 11]'))
+    path.write_text(path.read_text().replace('["exact_match"]', '["word_perplexity"]'))
+    (sign,), _ = diagnose([path], DOCTOR)
+    assert (sign.suspicion.check, sign.suspicion.severity) == ("not-checked", "note")
+    assert sign.suspicion.evidence == (
+        "row 1: has the metrics word_perplexity; expected one that is 0 or 1 for each example"
+    )
+    (sign,), _ = diagnose([path], replace(DOCTOR, metric="acc"))
+    assert (sign.suspicion.check, sign.suspicion.severity) == ("not-checked", "note")
+
+
 def test_all_filters_and_scorers_of_a_log_are_checked(tmp_path):
     (log,) = FAULTS["a filter that extracts nothing"].inject(2)
     path = write_texts(replace(log, answers=["A"] * 50 + ["B"] * 50), tmp_path)

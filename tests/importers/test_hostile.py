@@ -14,7 +14,8 @@ import pytest
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_json_lines
 from abovechance.importers import Options, combine, read_runs
-from abovechance.variance.evaluations import read_evaluations
+from abovechance.variance.evaluations import check_finite
+from abovechance.variance.results_files import read_evaluations
 from tests.importers.test_importers import (
     helm_result,
     helm_stat,
@@ -189,7 +190,7 @@ def test_evaluations_of_impossible_numbers_are_refused(tmp_path, value, examples
         f'{{"results": {{"a": {{"acc,none": {value}}}}}, "n-samples": {{"a": {{"effective": {examples}}}}}}}'
     )
     with pytest.raises(InputError, match=message):
-        read_evaluations([tmp_path])
+        check_finite(read_evaluations([tmp_path]))
 
 
 def test_a_damaged_file_of_a_studys_predictions_is_told_as_such(tmp_path):

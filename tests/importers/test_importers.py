@@ -21,7 +21,7 @@ import pytest
 from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.importers import Options, read_runs, uneven
+from abovechance.importers import Options, diagnose, read_runs, uneven
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_records
@@ -85,11 +85,25 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
 
 
+def test_helm_runs_of_sums_are_judged_by_their_final_number(tmp_path):
+    results = [helm_result(f"id{place}", 0, 1.0) for place in range(2)]
+    for result in results:
+        result["stats"] = [helm_stat("final_number_exact_match", 1.0), helm_stat("logprob", -7.5)]
+    (run,) = read_runs([write_helm(tmp_path / "gsm", results)], Options())
+    assert (run.metric, run.rows["correct"].tolist()) == ("final_number_exact_match", [True, True])
+    for result in results:
+        del result["stats"][0]
+    (sign,), _ = diagnose([write_helm(tmp_path / "none", results)], Options(command="doctor"))
+    assert sign.suspicion.check == "not-checked"
+
+
 def test_helm_runs_of_scenarios_without_arguments_are_called_by_the_scenario(tmp_path):
     folder = write_helm(tmp_path, [helm_result("a", 0, 1.0)])
     spec = json.loads((folder / "run_spec.json").read_text()) | {"name": "simple_mcqa:model=org_model"}
     (folder / "run_spec.json").write_text(json.dumps(spec))
-    assert imported(folder)["task"].unique().tolist() == ["simple_mcqa"]
+    assert imported(folder, prompts=1)["task"].unique().tolist() == ["simple_mcqa"]
+    with pytest.raises(InputError, match="does not say how many prompts were tried"):
+        imported(folder)
 
 
 def test_helm_scores_a_tie_as_a_fraction_which_is_not_correct(tmp_path):
@@ -120,11 +134,11 @@ def test_helm_runs_without_the_metric_or_the_spec_are_told(tmp_path):
     instances = json.loads((folder / "instances.json").read_text())
     (folder / "instances.json").unlink()
     with pytest.raises(InputError, match="does not say how many choices"):
-        imported(folder)
+        imported(folder, prompts=1)
     # a suite that was not summarized has them elsewhere
     states = {"request_states": [{"instance": instance} for instance in instances]}
     (folder / "scenario_state.json").write_text(json.dumps(states))
-    assert set(imported(folder)["chance"]) == {0.25}
+    assert set(imported(folder, prompts=1)["chance"]) == {0.25}
     (folder / "run_spec.json").unlink()
     with pytest.raises(InputError, match="but no run_spec.json"):
         imported(folder)
@@ -353,6 +367,9 @@ def test_inspect_epochs_are_not_prompts(tmp_path):
     assert run.rows["tie"].tolist() == [False, True]
     assert "the log has 2 epochs; epoch 1 is used" in run.notes[0]
     assert imported(path, prompts=1, epoch=2)["correct"].tolist() == [False]
+    # all of them are examined
+    first, second = read_runs([path], Options(command="doctor"))
+    assert [*first.rows["correct"], *second.rows["correct"]] == [True, False, False]
 
 
 def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path):

@@ -53,6 +53,21 @@ def test_lm_evaluation_harness(tmp_path):
     assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
 
 
+def test_version_0_4_3_writes_samples_as_one_list(tmp_path):
+    lines = write_lm(tmp_path, [lm_sample(place, [-1.0, -2.0], place % 2) for place in range(3)])
+    (run,) = read_runs([lines], Options())
+    samples = [json.loads(line) for line in lines.read_text().splitlines()]
+    lines.unlink()
+    path = lines.with_suffix(".json")
+    path.write_text(json.dumps(samples, indent=2))
+    (of_list,) = read_runs([tmp_path], Options())
+    assert of_list.rows.equals(run.rows)
+    assert (of_list.model, of_list.task, of_list.shots) == ("org--model", "sums", 4)
+    path.write_text(json.dumps({"samples": samples}))
+    with pytest.raises(InputError, match="has no list of samples"):
+        read_runs([path], Options())
+
+
 def test_lm_eval_metrics_are_those_of_all_samples(tmp_path):
     samples = [lm_sample(place, [-1.0, -2.0], place % 2, acc_norm=0.0) for place in range(4)]
     for sample in samples:

@@ -16,12 +16,11 @@ from abovechance.variance import measures
 from abovechance.variance.answers import NEEDED, continuous
 from abovechance.variance.evaluations import (
     EVALUATIONS,
-    LOOKS_LIKE,
     in_percent,
-    read_evaluations,
     with_groups,
 )
 from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, agreement, change
+from abovechance.variance.results_files import LOOKS_LIKE, read_evaluations
 from abovechance.variance.study import RESAMPLES, evaluations, score_setting
 from abovechance.variance.summary import SERIES, of_evaluations
 

@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 from abovechance.cli import app
 from abovechance.core.errors import InputError
-from abovechance.variance.evaluations import read_evaluations, with_chances, with_groups
+from abovechance.variance.evaluations import with_chances, with_groups
+from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import of_evaluations
 from tests.conftest import REPOSITORY
+from tests.running import run
 
 PYTHIA = REPOSITORY.parent / "shared" / "pythia.zip"
 
@@ -571,7 +573,31 @@ def test_a_whole_number_that_no_float_can_be_is_told(tmp_path):
     content = result(1, 0.5)
     content["results"]["t"]["acc,none"] = 10**400
     with pytest.raises(InputError, match="acc,none of t is 1000.*; expected a number"):
-        read_evaluations([write(tmp_path, "results.json", content)])
+        of_evaluations(read_evaluations([write(tmp_path, "results.json", content)]))
+
+
+def test_an_infinite_perplexity_does_not_keep_other_tasks_from_being_read(tmp_path):
+    for step in (0, 1000):
+        content = result(step, 0.5)
+        content["results"]["wikitext"] = {"word_perplexity,none": 20.0 if step else float("inf")}
+        write(tmp_path / "in", f"step{step}.json", content)
+    message = "step0.json: word_perplexity,none of wikitext is inf; expected a number"
+    refused = run("variance", str(tmp_path / "in"))
+    assert (refused.returncode, message in refused.stderr) == (1, True)
+    chosen = run("variance", str(tmp_path / "in"), "--task", "t", "--chance", "0.25")
+    assert (chosen.returncode, chosen.stderr) == (0, "")
+    one_for_all = run("variance", str(tmp_path / "in"), "--metric", "acc", "--chance", "0.25")
+    assert one_for_all.stderr == ""
+    write(
+        tmp_path / "in",
+        "other_step0.json",
+        {"results": {"u": {"acc,none": 0.5}}} | {"config": content["config"]},
+    )
+    several = run("variance", str(tmp_path / "in"), "--metric", "acc", "--chance", "0.25")
+    assert (
+        "note: --chance 0.25 is used for all 2 tasks; choose tasks with this chance by --task"
+        in several.stderr
+    )
 
 
 def test_a_name_with_half_of_a_character_is_told(tmp_path):

@@ -11,9 +11,10 @@ from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import bootstrap_interval
 from abovechance.shown.variance import curve_numbers, curves, noise, noise_numbers, panels_of
-from abovechance.variance.evaluations import LOSSES, SEED, read_evaluations, with_groups
+from abovechance.variance.evaluations import LOSSES, with_groups
 from abovechance.variance.formulations import agreement
 from abovechance.variance.measures import seed_deviation
+from abovechance.variance.results_files import SEED, read_evaluations
 from abovechance.variance.study import score_setting
 from abovechance.variance.summary import of_evaluations, of_uneven_sizes
 from tests.variance.test_evaluations import write

@@ -15,7 +15,8 @@ from abovechance.cli.output import expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.words import counted
-from abovechance.variance.evaluations import in_percent, read_evaluations
+from abovechance.variance.evaluations import in_percent
+from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
 MOST = 24  # panels of a figure
@@ -64,14 +65,8 @@ def variance(
     if "-" in results:
         raise InputError("variance reads no standard input; name result files or folders")
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
-    for option, column, value in (("--task", "task", task), ("--metric", "metric", metric)):
-        for name in value or []:
-            if name not in set(table[column]):
-                values = sorted(table[column].unique())
-                raise InputError(f"{option} {name}: is not in these results; {nearest(name, values)}")
-        if value:
-            table = table[table[column].isin(value)]
-    for note in [*in_percent(table), *(of_uneven_sizes(table) if chance is not None else ())]:
+    table = _chosen(_chosen(table, "task", task), "metric", metric)
+    for note in [*in_percent(table), *([] if chance is None else _notes_on_chance(table, chance))]:
         tell_note(note)
     table = table.assign(chance=np.nan if chance is None else chance)
     summary = of_evaluations(table, ddof)
@@ -99,6 +94,27 @@ def variance(
     show(
         columns_shown, as_json, columns=SERIES.columns, most_rows=None if show_all else MOST_ROWS, order=ORDER
     )
+
+
+def _chosen(table: pd.DataFrame, column: str, names: list[str] | None) -> pd.DataFrame:
+    """Return the rows of the tasks or metrics that an option names; all rows if there are none."""
+    if not names:
+        return table
+    known_names = sorted(table[column].unique())
+    for name in names:
+        if name not in known_names:
+            raise InputError(f"--{column} {name}: is not in these results; {nearest(name, known_names)}")
+    return table[table[column].isin(names)]
+
+
+def _notes_on_chance(table: pd.DataFrame, chance: float) -> list[str]:
+    tasks, notes = table["task"].nunique(), of_uneven_sizes(table)
+    if tasks == 1:
+        return notes
+    return [
+        f"--chance {chance:g} is used for all {tasks} tasks; choose tasks with this chance by --task",
+        *notes,
+    ]
 
 
 def _draw(table: pd.DataFrame, path: Path) -> None:

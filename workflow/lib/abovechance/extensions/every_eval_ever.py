@@ -94,7 +94,8 @@ def annotate(
             task, name = place_of(result)
             details = result["score_details"]
             verdict: dict[str, Any]
-            _drop_earlier(details)
+            unit = PERCENT if result["metric_config"].get("max_score") == PERCENT else 1
+            _drop_earlier(details, unit)
             if (task, name) in other_metrics:
                 verdict = {REASON: NO_ACCURACY}
             elif (run := runs.get((task, name))) is not None:
@@ -109,7 +110,7 @@ def annotate(
             else:
                 verdict = _of_aggregate(details, result, prompts, chance)
             if REASON not in verdict:
-                _add(details, verdict)
+                _add(details, verdict, unit)
         verdicts.append({"model": model, "task": task, "metric": name, **verdict})
     return record, verdicts
 
@@ -191,12 +192,13 @@ def _is_share(name: str) -> bool:
     return re.search(r"pass@1(?!\d)", name.lower()) is not None or bool(_words(name) & ACCURACIES)
 
 
-def _drop_earlier(details: dict[str, Any]) -> None:
-    """Drop the fields of an earlier verdict from the details of a score."""
+def _drop_earlier(details: dict[str, Any], unit: int) -> None:
+    """Drop the fields of an earlier verdict from the details of a score; ``unit`` is that of the score."""
     fields, uncertainty = details.get("details") or {}, details.get("uncertainty") or {}
     interval = uncertainty.get("confidence_interval") or {}
     dropped = set()
-    if fields.get(f"{PREFIX}interval") == f"{interval.get('lower')}; {interval.get('upper')}":
+    written = [unit * float(end) for end in str(fields.get(f"{PREFIX}interval") or "").split("; ") if end]
+    if written and written == [interval.get("lower"), interval.get("upper")]:
         dropped.add("confidence_interval")
     if fields.get(PREFIX + COUNTED) == str(uncertainty.get(COUNTED)):
         dropped.add(COUNTED)
@@ -208,8 +210,8 @@ def _drop_earlier(details: dict[str, Any]) -> None:
         details["details"] = {name: text for name, text in fields.items() if not name.startswith(PREFIX)}
 
 
-def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
-    """Add the fields of a verdict to the details of a score."""
+def _add(details: dict[str, Any], verdict: dict[str, Any], unit: int) -> None:
+    """Add the fields of a verdict to the details of a score; the interval has the score's unit."""
     fields = {f"{PREFIX}version": version("abovechance")}
     for name in FIELDS:
         value = verdict[name]
@@ -217,7 +219,7 @@ def _add(details: dict[str, Any], verdict: dict[str, Any]) -> None:
             fields[PREFIX + name] = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
     uncertainty = details.get("uncertainty") or {}
     if verdict["interval"] and "confidence_interval" not in uncertainty:
-        low, high = verdict["interval"]
+        low, high = (unit * end for end in verdict["interval"])
         uncertainty["confidence_interval"] = {
             "lower": low,
             "upper": high,

@@ -201,6 +201,8 @@ class Verdict(Hooks):
             return
         for name, verdict in verdicts.items():
             print(f"{NAME}: {log.eval.task}, {name}: {verdict['sentence']}")
+            for note in verdict["notes"]:
+                print(f"{NAME}: note: {note}")
         if verdicts:
             edit = MetadataEdit(metadata_set={NAME: verdicts})
             provenance = ProvenanceData(author=f"{NAME} {version(NAME)}", reason="verdict on chance")
@@ -220,7 +222,7 @@ def verdicts_of(log: EvalLog) -> dict[str, dict[str, Any]]:
     try:
         runs = [
             examined(run)
-            for run in runs_of(content, content["samples"] or [], path, Options(command="doctor"))
+            for run in runs_of(content, content["samples"] or [], path, Options(command="doctor", epoch=1))
         ]
     except UnsupportedMetric:
         return {}

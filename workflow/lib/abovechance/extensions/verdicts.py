@@ -37,7 +37,8 @@ def verdict_of(
         ``examples``, ``accuracy``, ``interval`` (Clopper-Pearson; None for the best of several prompts,
         because it ignores the choice) with its ``confidence``, ``prompts``, ``chance_level``,
         ``maximum_baseline`` and ``p_value`` (None if the chance is unknown), ``better_than_chance`` ("yes",
-        "no", "unclear" or None), ``suspicions`` and ``sentence``.
+        "no", "unclear" or None), ``suspicions``, ``notes`` (what was left out of the log, and why) and
+        ``sentence``.
     """
     examples, correct = len(run.rows), int(run.rows["correct"].sum())
     interval = binomtest(correct, examples).proportion_ci(CONFIDENCE)
@@ -52,6 +53,7 @@ def verdict_of(
         "p_value": None,
         "better_than_chance": None,
         "suspicions": [sign.sentence for sign in run.suspicions if sign.severity != "note"],
+        "notes": run.notes,
     }
     if stop:
         sentence = f"{correct / examples:.3f} on {examples} samples; {stop}, so no interval is valid"

@@ -1,6 +1,6 @@
 """HELM: a run's folder with ``per_instance_stats.json`` and ``run_spec.json``.
 
-A run has several *train trials*, each with other demonstrations: these are its prompts. A tie
+A run can have several *train trials*, each with other demonstrations: these are its prompts. A tie
 is scored as the share of correct choices in it, so a fraction is a tie. Instances that HELM
 has perturbed are left out, as are those of other splits than the one with the most. What HELM
 reports of all instances lies in ``stats.json``.
@@ -22,6 +22,7 @@ from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
+    UnsupportedMetric,
     metric_note,
     number_of_shots,
     text_or_none,
@@ -33,6 +34,7 @@ TOOL = "HELM"
 OPTIONS = ("metric",)
 # Of these, a fraction is a tie; of others it is a grade.
 OF_CHOICES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match")
+USUAL = ("exact_match", "final_number_exact_match")  # the first that a run has
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
 
@@ -45,11 +47,11 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     """Yield the run, its train trials as prompts."""
     if not (folder / "run_spec.json").is_file():
         raise InputError(f"{folder}: has per_instance_stats.json, but no run_spec.json")
-    metric = options.metric or "exact_match"
     file = folder / "per_instance_stats.json"
     instances = read_json(file)
     if not isinstance(instances, list) or not instances:
         raise InputError(f"{file}: has no list of results; expected {LOOKS_LIKE}")
+    metric = options.metric or _usual_metric(instances, file)
     table = pd.DataFrame(_rows(instances, metric, file))
     split = table["split"].value_counts().index[0]
     notes = []
@@ -78,6 +80,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     rows = table.drop(columns="split").reset_index(drop=True)
     if not evidence.empty:
         rows = rows.merge(evidence, "left", ["example", "prompt"])
+    if rows["prompt"].nunique() == 1:  # nothing says whether it is the best of several
+        rows = rows.drop(columns="prompt")
     yield Run(
         file=str(folder),
         model=model,
@@ -88,6 +92,15 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
         reported=reported,
         metric=metric,
     )
+
+
+def _usual_metric(instances: list[Any], file: Path) -> str:
+    names = set()
+    for place, instance in enumerate(instances):
+        with as_written_by(TOOL, f"{file}, instance {place}"):
+            stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
+            names |= {stat["name"]["name"] for stat in stats}
+    return next((name for name in USUAL if name in names), USUAL[0])
 
 
 def _task(name: str) -> str:
@@ -126,16 +139,17 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
     if not has_rows:
         if metric in known_ids:
             raise InputError(f"{file}: its metric '{metric}' counts no instance; expected a whole run")
-        raise InputError(
-            f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}"
-        )
+        error = UnsupportedMetric if known_ids else InputError
+        raise error(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}")
 
 
 def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str, object]:
     value = float(stat["sum"]) / stat["count"]
     metric = stat["name"]["name"]
     if not 0 <= value <= 1 or (value not in (0, 1) and metric not in OF_CHOICES):
-        raise InputError(f"{place}: {metric} is {value}; expected a metric of 0 or 1 for each instance")
+        raise UnsupportedMetric(
+            f"{place}: {metric} is {value}; expected a metric of 0 or 1 for each instance"
+        )
     if instance["instance_id"] is None:
         raise InputError(f"{place}: instance_id is empty; expected a text")
     return {

@@ -57,7 +57,7 @@ def _is_log(path: Path) -> bool:
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
-    """Yield the one run of a log; for ``doctor``, a run for each of its scorers."""
+    """Yield the one run of a log; for ``doctor``, a run for each of its epochs and scorers."""
     yield from runs_of(*_log(path), path, options)
 
 
@@ -76,6 +76,24 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
     samples = list(map(_needed, samples))
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
+    by_epoch = _by_epoch(samples, path)
+    epochs = [options.epoch or 1]
+    if options.command == "doctor" and options.epoch is None and by_epoch:
+        epochs = sorted(by_epoch)
+    for epoch in epochs:
+        chosen = by_epoch.get(epoch, [])
+        scorers = _scorers(chosen, path, options, epoch)
+        for scorer in scorers:
+            try:
+                yield _run(log, samples, chosen, scorer, path, epoch)
+            except UnsupportedMetric:
+                if len(scorers) == 1:
+                    raise
+
+
+def _by_epoch(samples: list[Any], path: Path) -> dict[int, list[dict[str, Any]]]:
+    """Return the samples of each epoch; InputError if one has no id or no number as its epoch."""
+    by_epoch: dict[int, list[dict[str, Any]]] = {}
     for place, sample in enumerate(samples):
         if not isinstance(sample, dict) or sample.get("id") is None:
             raise InputError(f"{path}, sample {place}: has no id; expected {LOOKS_LIKE}")
@@ -83,15 +101,8 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
             raise InputError(
                 f"{path}, sample {place}: epoch is {repr(sample['epoch'])[:40]}; expected a number"
             )
-    epoch = options.epoch or 1
-    chosen = [sample for sample in samples if sample.get("epoch", 1) == epoch]
-    scorers = _scorers(chosen, path, options, epoch)
-    for scorer in scorers:
-        try:
-            yield _run(log, samples, chosen, scorer, path, epoch)
-        except UnsupportedMetric:
-            if len(scorers) == 1:
-                raise
+        by_epoch.setdefault(sample.get("epoch", 1), []).append(sample)
+    return by_epoch
 
 
 def _run(
@@ -292,7 +303,7 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
         raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
     scorer_name = options.metric or names[0]
     if scorer_name not in names:
-        raise InputError(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
+        raise UnsupportedMetric(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
     return [scorer_name]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,12 +38,12 @@ METRICS = ("acc", "exact_match", "acc_norm")
 
 def find(path: Path) -> list[Path]:
     """Return the sample logs in a path."""
-    return files_below(path, "samples_*.jsonl")
+    return files_below(path, "samples_*.jsonl") + files_below(path, "samples_*.json")
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
     """Yield the one run of a sample log; for ``doctor``, a run for each of its filters."""
-    samples = [Sample(value, f"{path}, row {row}") for row, value in read_json_lines(path)]
+    samples = [Sample(value, f"{path}, row {row}") for row, value in _values(path)]
     if not samples:
         raise InputError(f"{path}: has no samples")
     results = _Results.beside(path)
@@ -54,6 +54,16 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             yield from _with_predictions(chosen, path, results, options)
         else:
             yield _run(chosen, path, results, options)
+
+
+def _values(path: Path) -> Iterable[tuple[int, Any]]:
+    """Return row and value of each sample; version 0.4.3 writes all of them as one list."""
+    if path.suffix == ".jsonl":
+        return read_json_lines(path)
+    values = read_json(path)
+    if not isinstance(values, list):
+        raise InputError(f"{path}: has no list of samples; expected {LOOKS_LIKE}")
+    return enumerate(values, start=1)
 
 
 def _with_predictions(chosen: list[Sample], path: Path, results: _Results, options: Options) -> Iterator[Run]:
@@ -88,10 +98,11 @@ class _Results:
 
     @classmethod
     def beside(cls, path: Path) -> _Results:
-        match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl", path.name)
+        match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl?", path.name)
         task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
         # results_<date>.json, or another name before the date where the tool was told one
-        file = next(iter(sorted(path.parent.glob(f"*_{date}.json"))), None) if date else None
+        beside = sorted(path.parent.glob(f"*_{date}.json")) if date else []
+        file = next((file for file in beside if not file.name.startswith("samples_")), None)
         with as_written_by(TOOL, str(file)):
             return cls(file, dict(read_json(file)) if file else {}, task, date)
 
@@ -214,18 +225,25 @@ def _filters(samples: list[Sample], path: Path, options: Options) -> list[str]:
 
 
 def _metric(samples: list[Sample], options: Options) -> str | None:
-    """Return the metric whose recorded values are taken; None where log-likelihoods decide."""
+    """Return the metric whose recorded values are taken; None if log-likelihoods decide."""
     if options.metric:
         return options.metric
     scored = all(sample.scores for sample in samples)
     # with log-likelihoods, exact_match compares the correct choice with all texts that could be generated
-    names = sorted(METRICS, key=lambda name: scored and name == "exact_match")
-    usual = next((name for name in names if any(name in sample.metrics for sample in samples)), None)
+    by_preference = sorted(METRICS, key=lambda name: scored and name == "exact_match")
+    usual = next((name for name in by_preference if any(name in sample.metrics for sample in samples)), None)
     if usual == "acc" and scored:
         return None
-    graded = _other_metrics(samples, usual)
-    if usual or not graded:
-        return usual or (None if scored else METRICS[0])
+    if usual:
+        return usual
+    graded = _other_metrics(samples, None)
+    if not graded:
+        if not scored and (names := samples[0].metrics):
+            raise UnsupportedMetric(
+                f"{samples[0].place}: has the metrics {', '.join(names)}; expected one that is 0 or 1 for "
+                "each example"
+            )
+        return None if scored else METRICS[0]
     if len(graded) > 1:
         raise UnsupportedMetric(
             f"{samples[0].place}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"

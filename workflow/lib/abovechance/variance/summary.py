@@ -10,7 +10,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
-from abovechance.variance.evaluations import ACCURACY, BEST
+from abovechance.variance.evaluations import ACCURACY, BEST, check_finite
 
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
@@ -146,7 +146,8 @@ def of_uneven_sizes(table: pd.DataFrame) -> list[str]:
 
 
 def _check(table: pd.DataFrame) -> None:
-    """Raise InputError if a score is there twice, or the direction of a metric is not clear."""
+    """Raise InputError if a score is no number or there twice, or the direction of a metric is not clear."""
+    check_finite(table)
     if (twice := table.duplicated([*KEYS, "seed", "checkpoint"])).any():
         row = table[twice].iloc[0]
         raise InputError(
