@@ -413,8 +413,8 @@ def test_a_score_in_per_cent_is_compared_with_its_rows(tmp_path, share):
         interval = binomtest(round(40 * accuracy), 40).proportion_ci()
         written = result["score_details"]["uncertainty"]["confidence_interval"]
         assert [written["lower"], written["upper"]] == [100 * interval.low, 100 * interval.high]
-        _, again = annotated(tmp_path / "out", 20, "twice")  # the earlier interval is dropped
-        assert "uncertainty" not in again["evaluation_results"][0]["score_details"]
+        _, second_record = annotated(tmp_path / "out", 20, "twice")  # the earlier interval is dropped
+        assert "uncertainty" not in second_record["evaluation_results"][0]["score_details"]
     else:
         with pytest.raises(InputError, match="mean of 0"):
             read_runs([path], SINGLE)

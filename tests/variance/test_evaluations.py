@@ -590,7 +590,7 @@ def test_an_infinite_perplexity_does_not_keep_other_tasks_from_being_read(tmp_pa
     assert one_for_all.stderr == ""
     write(
         tmp_path / "in",
-        "other_step0.json",
+        "other.json",
         {"results": {"u": {"acc,none": 0.5}}} | {"config": content["config"]},
     )
     several = run("variance", str(tmp_path / "in"), "--metric", "acc", "--chance", "0.25")
