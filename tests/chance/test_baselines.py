@@ -63,7 +63,7 @@ print(json.dumps({
     "predictors": sorted(set(held["heldout_by_prompts"]["predictor"])),
     "compared": list(held["heldout_difference"]),
     "legends": [[text.get_text() for text in picture.legends[0].get_texts()] for picture in pictures],
-    "report": report._cell(next(report._rows(verdicts)))["hint"],
+    "report": report._cell(next(verdicts.itertuples()))["hint"],
 }))
 """
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from abovechance.chance import multiplicity
+from abovechance.chance import tries as more_tries
 from abovechance.chance.arrangements import Arrangements
 from abovechance.chance.exact import Discrete, concordant_pairs, of_stratum, rook_distribution
-from abovechance.chance.multiplicity import check_draws
-from abovechance.chance.permutation import MOST_EXACT, null_distribution
+from abovechance.chance.permutation import null_distribution
+from abovechance.chance.simulation import MOST_EXACT
+from abovechance.chance.tries import check_draws
 from abovechance.core.errors import InputError
 from abovechance.metrics import Metric, metric, metric_names, numbers
 from abovechance.metrics.contract import objects
@@ -91,7 +92,7 @@ def test_random_permutations_agree_with_all(name, candidates, monkeypatch):
     rows, gold = small_case(name, candidates, examples=7)
     strata = [0] * 7
     enumerated = null_distribution(name, rows, gold, strata)
-    module = __import__("abovechance.chance.permutation", fromlist=["x"])
+    module = __import__("abovechance.chance.simulation", fromlist=["x"])
     monkeypatch.setattr(module, "MOST_ARRANGEMENTS", 0)
     monkeypatch.setattr(module.Simulation, "_exact", lambda self: None)
     random = null_distribution(name, rows, gold, strata, draws=4000, seed=3)
@@ -440,7 +441,7 @@ def test_too_many_tries_for_one_candidate():
 
 
 def test_many_tries_have_as_many_draws_as_are_allowed(monkeypatch):
-    monkeypatch.setattr(multiplicity, "MOST_DRAWS", 2000)
+    monkeypatch.setattr(more_tries, "MOST_DRAWS", 2000)
     generator = np.random.default_rng(0)
     gold, row = generator.random((2, 30))
     result = null_distribution("pearson", row, gold, draws=500, tries=60)

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abovechance.chance.conclusion import in_words, probability, with_conclusions
+from abovechance.chance.conclusion import in_words, with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.permutation import null_distribution
 from abovechance.chance.published_scores import judge_scores
+from abovechance.core.p_values import probability
 
 
 def table(**columns):

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from abovechance.chance.conclusion import probability
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import many, over_tasks, samples
 from abovechance.compare.comparison import (
@@ -17,7 +16,6 @@ from abovechance.compare.comparison import (
     compare_models,
     generalizes,
     headline_of,
-    points,
     sample_of,
     seed_components,
 )
@@ -25,8 +23,10 @@ from abovechance.compare.components import COMPONENTS, variance_components
 from abovechance.compare.prompts import over_prompts
 from abovechance.compare.responses import Responses, arrange
 from abovechance.compare.seeds import over_seeds
+from abovechance.compare.sentences import points
 from abovechance.compare.study import MODEL_PAIRS, MODEL_RANKS, MODELS, SEEDS, TWO_MODELS, of_seeds, of_study
 from abovechance.compare.two_models import compare, exchanged
+from abovechance.core.p_values import probability
 
 CLUSTERS = np.arange(30) // 2
 

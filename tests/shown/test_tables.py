@@ -5,9 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from abovechance.chance.conclusion import probability
 from abovechance.chance.precisions import precision_settings, precision_summary
 from abovechance.core.columns import Column
+from abovechance.core.p_values import probability
 from abovechance.core.tables import TableSchema
 from abovechance.shown.tables import readable, write
 from abovechance.study.config import precision_pairs

@@ -124,8 +124,8 @@ class ScoringJob:
 
     def verdict(self, shots: int) -> str:
         """Return a line about a scored setting: best accuracy, maximum baseline, tail and conclusion."""
-        from abovechance.chance.conclusion import probability
         from abovechance.chance.verdicts import verdicts
+        from abovechance.core.p_values import probability
         from abovechance.core.settings import Setting
         from abovechance.core.tables import read_table
         from abovechance.results.accuracy import accuracy_by_prompt

@@ -18,12 +18,12 @@ from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null, start_draws
-from abovechance.chance.conclusion import probability
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE
 from abovechance.core.html import as_html
+from abovechance.core.p_values import probability
 from abovechance.core.untrusted import printable
 from abovechance.core.words import counted, percent
 

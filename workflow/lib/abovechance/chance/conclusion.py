@@ -6,9 +6,10 @@ also accounts for unbalanced labels, and for dependence between prompts and betw
 settings are tested, p-values are adjusted for their number (Benjamini and Hochberg).
 
 - ``yes``: all tests reject.
-- ``no``: no test rejects.
-- ``unclear``: the tests disagree, or the randomization test has no power. Or the accuracy is rounded, and the
-  conclusion depends on the unrounded accuracy.
+- ``no``: neither test rejects; or the best accuracy is at most the standard baseline; or the maximum tail
+  does not reject, and the randomization test has no power.
+- ``unclear``: only one test rejects; or the maximum tail rejects, and the randomization test has no power;
+  or the accuracy is rounded, and the conclusion depends on the unrounded accuracy.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pandas as pd
 from abovechance.chance.multiplicity import adjusted
 from abovechance.core.arrays import Floats
 from abovechance.core.estimates import ALPHA
+from abovechance.core.p_values import equals, probability
 from abovechance.core.words import counted
 
 CONCLUSIONS = ("yes", "no", "unclear")
@@ -158,20 +160,3 @@ def _number(number: int) -> str:
 
 def _is(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def equals(p: float) -> str:
-    """Return "= " and the p-value; "< 1e-300" for one that is too small for a number."""
-    return f"= {probability(p)}" if p else "< 1e-300"
-
-
-def probability(value: float) -> str:
-    """Return a probability with two decimals, or in scientific notation if it is small.
-
-    A probability just above ``ALPHA`` gets more decimals, so it is never rounded down to ``ALPHA``.
-    """
-    if value < 0.01:
-        return f"{value:.1e}"
-    decimals = (f"{value:.{digits}f}" for digits in (2, 3, 4))
-    shortest = next((text for text in decimals if (float(text) > ALPHA) == (value > ALPHA)), None)
-    return shortest or f"{math.ceil(value * 1e4) / 1e4:.4f}"

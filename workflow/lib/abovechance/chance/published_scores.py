@@ -18,14 +18,13 @@ import pandas as pd
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.random_baseline import MOST_EXAMPLES, MOST_PROMPTS, RandomBaseline
-from abovechance.chance.rounding import MOST_DECIMALS, completed_digits, completions, decimals
+from abovechance.chance.rounding import MOST_DECIMALS, completed_digits, completion_note, decimals
 from abovechance.chance.study import Verdicts
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.columns import Column
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.reading import heading
-from abovechance.core.words import counted
 
 NAMES = ("source", "task", "model")
 NUMBERS = ("best_accuracy", "examples", "prompts")
@@ -83,12 +82,9 @@ def completed(scores: pd.DataFrame) -> str:
     if "source" in scores:
         return ""
     columns = ("best_accuracy", "examples", "written_digits", "digits")
-    if not (texts := completions(*(scores[name].tolist() for name in columns))):
-        return ""
-    return (
-        f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many "
-        f"decimals ({texts[0]}); use the column source to separate scores that were rounded differently"
-    )
+    if note := completion_note(*(scores[name].tolist() for name in columns)):
+        return f"{note}; use the column source to separate scores that were rounded differently"
+    return ""
 
 
 def repeated(scores: pd.DataFrame) -> int:

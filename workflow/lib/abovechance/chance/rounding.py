@@ -14,6 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from abovechance.core.words import counted
+
 MOST_DECIMALS = 400  # 5e-324 is the least float
 # Half of float32's last binary digit below 1: what an accuracy loses that was a float32 once.
 FLOAT32 = Fraction(1, 2**25)
@@ -122,16 +124,21 @@ def completed_digits(
     ]
 
 
-def completions(
+def completion_note(
     accuracies: Sequence[float], examples: Sequence[int], written: Sequence[int], digits: Sequence[int]
-) -> list[str]:
-    """Return texts such as "0.7 as 0.700" of accuracies for which zeros that are not written matter."""
+) -> str:
+    """Return a note on accuracies for which zeros that are not written matter; empty if there are none."""
     texts = []
     for accuracy, count, *numbers in zip(accuracies, examples, written, digits, strict=True):
         short, full = (f"{accuracy:.{number}f}" for number in numbers)
         if Correct.from_accuracy(short, count) != Correct.from_accuracy(full, count):
             texts.append(f"{short} as {full}")
-    return texts
+    if not texts:
+        return ""
+    return (
+        f"{counted(len(texts), 'score')} with fewer decimals than others, taken as rounded to as many "
+        f"decimals ({texts[0]})"
+    )
 
 
 def decimals(accuracy: float | str) -> int:

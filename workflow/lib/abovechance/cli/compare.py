@@ -41,11 +41,11 @@ from abovechance.compare.comparison import (
     MeanComparison,
     TaskComparison,
     TwoModelComparison,
-    about_first,
     compare_models,
     inference,
 )
 from abovechance.compare.responses import Responses, arrange
+from abovechance.compare.sentences import about_first
 from abovechance.compare.study import as_trainings
 from abovechance.compare.two_models import POWER
 from abovechance.core.errors import InputError

@@ -6,7 +6,6 @@ draw the same conclusions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from zlib import crc32
@@ -14,7 +13,6 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from abovechance.chance.conclusion import equals
 from abovechance.chance.multiplicity import adjusted_together
 from abovechance.compare import many
 from abovechance.compare.components import COMPONENTS, variance_components
@@ -23,11 +21,11 @@ from abovechance.compare.prompts import TRUSTED_PROMPTS, PromptPair, over_prompt
 from abovechance.compare.responses import TRAININGS, Responses
 from abovechance.compare.samples import Sample, prompted, trained
 from abovechance.compare.seeds import over_seeds
+from abovechance.compare.sentences import beside_seeds, conclusion, is_tie, over_tasks_in_words
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged, largest_difference
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
-from abovechance.core.words import percent
 
 ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
@@ -305,7 +303,7 @@ def _of_two(
     headline = headline_of(responses, confidence)
     scores, by_seed = responses.by_example, responses.by_seed
     pair = compare(scores[0], scores[1], responses.clusters, confidence, power)
-    row, sentence = _row(pair), _conclusion(responses, pair, headline, power)
+    row, sentence = _row(pair), conclusion(responses, generalizes(responses), pair, headline, power)
     seeds, prompts = pd.DataFrame(), pd.DataFrame()
     if responses.several_seeds and responses.repeats == TRAININGS:
         over = over_seeds(by_seed[0], by_seed[1], responses.clusters, confidence)
@@ -316,9 +314,9 @@ def _of_two(
                 | {"error": over.difference.standard_error, "freedom": over.difference.freedom}
             ]
         )
-        sentence += _beside_seeds(responses, headline.value, over.deviation, "in these results")
+        sentence += beside_seeds(responses, headline.value, over.deviation, "in these results")
     if seed_deviation is not None:
-        sentence += _beside_seeds(responses, headline.value, seed_deviation, "--seed-deviation")
+        sentence += beside_seeds(responses, headline.value, seed_deviation, "--seed-deviation")
     if len(responses.prompts) > 1:
         by_kind = over_prompts(responses.scores[0], responses.scores[1], responses.clusters, confidence)
         kinds = ("mean", "population", "best")
@@ -408,7 +406,7 @@ def _over_tasks(tasks: Sequence[TaskComparison], confidence: float) -> list[Mean
                 if isinstance(task, TwoModelComparison)
             ]
             by_task = pd.DataFrame(rows, columns=BY_TASK)
-            sentence = _over_tasks_in_words(models, about, pairs, by_task, confidence)
+            sentence = over_tasks_in_words(models, about, pairs, by_task, confidence)
         comparisons.append(
             MeanComparison(
                 tasks=[task.task for task in shared],
@@ -446,90 +444,3 @@ def seed_components(responses: Responses) -> pd.DataFrame:
             parts.append(variance_components(complete, factors).assign(**counts))
     columns = [*SEED_COMPONENTS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
-
-
-def _conclusion(responses: Responses, pair: Comparison, headline: Estimate, power: float) -> str:
-    """Return the conclusion on two models on one task, the better one first."""
-    about = generalizes(responses)
-    is_one_run = len(responses.prompts) == 1 and not responses.several_seeds
-    if pair.better == pair.worse == 0 and is_one_run:
-        # as many clusters as if all were as large as the largest
-        share = 1 - (1 - headline.confidence) ** (np.bincount(responses.clusters).max() / pair.examples)
-        unit = 10.0 ** (math.floor(math.log10(share)) - 1)
-        bound = percent(unit * math.ceil(share / unit))
-        return about_first(about) + (
-            f"Both models have the same score on each of the {pair.examples} examples. On similar examples, "
-            f"they differ in at most {bound} of cases ({percent(headline.confidence)} confidence bound)."
-        )
-    sentence = about_first(about) + _better(responses.models, headline)
-    if np.isfinite(pair.detectable) and not about:
-        sentence += (
-            f" With {pair.examples} examples, the test finds a true difference of {points(pair.detectable)} "
-            f"with a probability of {percent(power)}."
-        )
-        if np.isfinite(pair.needed):
-            sentence += (
-                f" To find a difference of the observed size with this probability, it needs "
-                f"{pair.needed:,.0f} examples."
-            )
-    return sentence
-
-
-def _over_tasks_in_words(
-    models: list[str], about: str, pairs: pd.DataFrame, by_task: pd.DataFrame, confidence: float
-) -> str:
-    """Return the conclusion on two models by their mean over tasks, the better one first."""
-    value, error, low, high, p = (
-        float(pairs[name].iloc[0]) for name in ("difference", "error", "low", "high", "p")
-    )
-    mean = Estimate(value, error, low, high, p, confidence=confidence)
-    alone, corrected = (int((by_task[name] <= 0.05).sum()) for name in ("p", "holm"))
-    return (
-        f"{about_first(about)}{_better(models, mean)} On single tasks, {alone or 'none'} of {len(by_task)} "
-        f"differences {'has' if alone < 2 else 'have'} p <= 0.05 without correction, and "
-        f"{corrected or 'none'} after Holm's correction."
-    )
-
-
-def about_first(about: str) -> str:
-    """Return the scope of a sentence, as its opening words."""
-    return f"{about[0].upper()}{about[1:]}: " if about else ""
-
-
-def _better(models: list[str], difference: Estimate) -> str:
-    """Return which of two models is better, the first one being ahead."""
-    low, high = 100 * difference.low, 100 * difference.high
-    level = percent(difference.confidence)
-    interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
-    p_value = f"p {equals(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
-    ahead, evidence = points(difference.value), f"({interval}{p_value})"
-    if is_tie(difference):
-        return f"Both models have the same mean score {evidence}."
-    if difference.p <= 1 - difference.confidence:
-        return f"{models[0]} is better by {ahead} {evidence}."
-    return f"The difference is not statistically significant: {models[0]} is ahead by {ahead} {evidence}."
-
-
-def is_tie(difference: Estimate) -> bool:
-    """Return whether two scores differ by no more than rounding."""
-    return abs(difference.value) < 1e-12
-
-
-def points(share: float) -> str:
-    """Return a difference of two shares in words."""
-    return f"{100 * share:.1f} percentage points"
-
-
-def _beside_seeds(responses: Responses, difference: float, deviation: float, place: str) -> str:
-    """Return how a difference compares with what a training seed does to the score of one training."""
-    if not np.isfinite(deviation):
-        return ""
-    below = abs(difference) < deviation
-    largest = 1.96 * math.sqrt(2) * deviation
-    if responses.are_shares:
-        largest = min(largest, 1.0)
-    return (
-        f" The difference is {'smaller' if below else 'not smaller'} than the standard deviation of a "
-        f"training run's score over seeds: {points(deviation)} ({place}). In 95 % of cases, two training "
-        f"runs that differ only in the seed differ by at most {points(largest)}."
-    )

@@ -23,6 +23,7 @@ from abovechance.compare.comparison import generalizes, sample_of
 from abovechance.compare.over_tasks import together
 from abovechance.compare.responses import Responses
 from abovechance.compare.samples import Sample
+from abovechance.compare.sentences import about_first
 from abovechance.compare.two_models import POWER
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, check_inside
@@ -201,8 +202,7 @@ class GateResult:
             WORSE: f"The candidate is worse {worse} ({interval}).",
             CANNOT_TELL: f"The results do not exclude that the candidate is worse{by_margin} ({interval}).",
         }
-        sentence = f"{self.about[:1].upper()}{self.about[1:]}: " if self.about else ""
-        sentence += reasons[self.decision]
+        sentence = about_first(self.about) + reasons[self.decision]
         if self.decision == CANNOT_TELL and isfinite(self.needed):
             sentence += (
                 f" If the true difference is {100 * self.difference:+.1f} points, the gate would decide with "

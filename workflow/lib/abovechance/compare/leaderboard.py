@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES
-from abovechance.chance.rounding import Correct, completed_digits, completions, decimals
+from abovechance.chance.rounding import Correct, completed_digits, completion_note, decimals
 from abovechance.compare.samples import DRAWS, Difference, Sample, of_pairs
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
@@ -77,11 +77,7 @@ def read_leaderboard(path: Path) -> pd.DataFrame:
             | {"lowest": correct.lowest, "highest": correct.highest, "note": note}
         )
     table = pd.DataFrame(rows, index=texts.index)
-    if completed := completions(accuracies, sizes, written, digits):
-        note = (
-            f"{counted(len(completed), 'score')} with fewer decimals than others, taken as rounded to as "
-            f"many decimals ({completed[0]})"
-        )
+    if note := completion_note(accuracies, sizes, written, digits):
         table.loc[table.index[0], "note"] = "; ".join(filter(None, [table["note"].iloc[0], note]))
     twice = table.duplicated(["model", "task"]).to_numpy()
     if twice.any():

@@ -6,9 +6,9 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from abovechance.chance.conclusion import probability
 from abovechance.chance.study import judge
 from abovechance.core.estimates import CONFIDENCE
+from abovechance.core.p_values import probability
 from abovechance.importers import combine
 from abovechance.importers.contract import Options, Run
 from abovechance.results.accuracy import accuracy_by_prompt

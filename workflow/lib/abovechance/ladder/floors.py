@@ -16,13 +16,13 @@ from math import isfinite
 import numpy as np
 
 from abovechance.best.selection import DRAWS, enumerated, sign_flips
-from abovechance.chance.conclusion import equals
 from abovechance.chance.exact import Discrete
-from abovechance.chance.multiplicity import check_draws, draws_for_tries, for_more_tries, tries_beyond
+from abovechance.chance.tries import check_draws, draws_for_tries, for_more_tries, tries_beyond
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
+from abovechance.core.p_values import equals
 from abovechance.metrics.texts import best_of
 
 Attempts = Sequence[Sequence[float]]  # (examples,) the scores of all attempts at each example

@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from abovechance.chance.baselines import BASELINES
-from abovechance.chance.conclusion import probability
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, verdict_counts
 from abovechance.compare.study import MEAN_OVER
+from abovechance.core.p_values import probability
 from abovechance.core.tables import columns_of, read_table
 from abovechance.core.words import counted
 from abovechance.shown import style

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from abovechance.chance.baselines import BASELINES
 from abovechance.chance.best_of import is_above
-from abovechance.chance.conclusion import probability
 from abovechance.core.columns import Column
 from abovechance.core.files import check_names, write_csv, write_text
+from abovechance.core.p_values import probability
 from abovechance.core.tables import Tables, TableSchema
 from abovechance.core.untrusted import printable
 

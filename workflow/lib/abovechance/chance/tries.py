@@ -1,0 +1,57 @@
+"""The best of more tries than there are results of."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+
+from abovechance.core.errors import InputError
+from abovechance.core.estimates import ALPHA
+
+DRAWS_PER_TRY, MOST_DRAWS = 100, 1_000_000
+
+
+def tries_beyond(candidates: int, tries: int | None) -> int:
+    """Return the number of tries without results; InputError if there are fewer tries than candidates."""
+    if tries is None:
+        return 0
+    if not (isinstance(tries, Real) and tries >= candidates and float(tries).is_integer()):
+        raise InputError(
+            f"tries is {tries}, but there are {candidates} candidates; expected a whole number that is "
+            "at least as large"
+        )
+    return int(tries) - candidates
+
+
+def for_more_tries(tail: float, single: float, further_tries: int) -> float:
+    """Return the tail of the best of all tries, of which some are not known.
+
+    Parameters
+    ----------
+    tail
+        That of the best of the known candidates.
+    single
+        That of a single candidate.
+    further_tries
+        The number of other tries: independent ones, each with the tail ``single``.
+    """
+    if not further_tries:
+        return tail
+    if max(tail, single) >= 1:
+        return 1.0
+    return float(-np.expm1(np.log1p(-tail) + further_tries * np.log1p(-single)))
+
+
+def draws_for_tries(draws: int, further_tries: int) -> int:
+    """Return how many random draws a test makes for a small p-value, if so many others were tried."""
+    return max(draws, min(DRAWS_PER_TRY * (further_tries + 1), MOST_DRAWS))
+
+
+def check_draws(draws: int, further_tries: int) -> None:
+    """Raise InputError if no p-value from so many random draws can be ``ALPHA``, with so many other tries."""
+    if further_tries and for_more_tries(1 / (draws + 1), 1 / (draws + 1), further_tries) > ALPHA:
+        raise InputError(
+            f"{further_tries:,} tries without results are too many: from {draws:,} random draws, no p-value "
+            f"can be {ALPHA} or less"
+        )
