@@ -1,0 +1,234 @@
+"""Numbers about items that are computed again from their definitions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+from abovechance.items import item_statistics, of_task, pruning
+from abovechance.items.features import associations, features
+from abovechance.items.matrices import items_of
+from abovechance.items.model_fit import held_out, item_fit
+from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
+from abovechance.items.questions import better_of_two, better_than
+from abovechance.items.replays import replays
+from abovechance.items.response_theory import fit
+from abovechance.items.series_rows import SeriesRows
+from abovechance.items.smaller import costs
+from tests.items.test_classical import responses
+from tests.items.test_of_task import MODELS, task
+
+
+def test_what_means_foresee_of_responses_that_are_held_out():
+    matrix = responses(30, 12, gaps=0.1, seed=4)
+    places = np.argwhere(np.isfinite(matrix))
+    chosen = places[np.random.default_rng(7).random(len(places)) < 0.1]
+    train = matrix.copy()
+    train[tuple(chosen.T)] = np.nan
+    truth = matrix[tuple(chosen.T)] == 1
+
+    def smoothed(values: np.ndarray) -> float:
+        known = values[np.isfinite(values)]
+        return (known.sum() + 0.5) / (len(known) + 1)
+
+    overall = smoothed(train)
+    rows = np.array([smoothed(train[row]) for row, _ in chosen])
+    items = np.array([smoothed(train[:, item]) for _, item in chosen])
+    together = expit(logit(rows) + logit(items) - logit(overall))
+    predictions = {"constant": overall + 0 * rows, "rows": rows, "items": items, "rows and items": together}
+    table = held_out(matrix, dimensions=(1, 2), seed=7).set_index(["model", "dimensions"])
+    assert [*table.index[4:]] == [("item response theory", 1), ("item response theory", 2)]
+    for name, predicted in predictions.items():
+        loss = -np.log(np.where(truth, predicted, 1 - predicted)).mean()
+        accuracy = np.mean((predicted > 0.5) == truth)
+        assert table.loc[(name, 0)].tolist() == pytest.approx([loss, accuracy])
+    assert held_out(matrix, (), seed=0).equals(held_out(matrix, ()))
+
+
+def test_the_deviation_of_an_item_from_its_curve():
+    matrix = responses(25, 6, seed=5)
+    matrix[:5, 0] = np.nan
+    model = fit(matrix)
+    places, weights = model.quadrature
+    curves = model.probability(places)
+    mask, correct = np.isfinite(matrix), np.nan_to_num(matrix)
+
+    def deviations(correct: np.ndarray) -> np.ndarray:
+        likelihood = np.array(
+            [
+                [np.where(row, curve, 1 - curve)[has].prod() for curve in curves]
+                for row, has in zip(correct, mask, strict=True)
+            ]
+        )
+        posterior = likelihood * np.exp(weights)  # which are logarithms
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        counts, hits = posterior.T @ mask, posterior.T @ correct
+        return np.sqrt((counts * (hits / counts - curves) ** 2).sum(axis=0) / counts.sum(axis=0))
+
+    table = item_fit(model, matrix, simulations=3, seed=2)
+    assert table["rmsd"].tolist() == pytest.approx(deviations(correct).tolist())
+    generator = np.random.default_rng(2)
+    simulated = []
+    for _ in range(3):
+        chances = model.probability(generator.standard_normal((25, 1)))
+        simulated.append(deviations((generator.random(matrix.shape) < chances) * mask))
+    assert table["rmsd_95"].tolist() == pytest.approx(np.quantile(simulated, 0.95, axis=0).tolist())
+    assert item_fit(model, matrix, simulations=0)["rmsd_95"].tolist() == pytest.approx(
+        [np.nan] * 6, nan_ok=True
+    )
+    unanswered = matrix.copy()
+    unanswered[:, 1] = np.nan
+    assert np.isnan(item_fit(model, unanswered, simulations=0)["rmsd"].iloc[1])
+
+
+def test_pruned_rows_of_a_training():
+    matrix = responses(40, 10, seed=6)
+    train, test = matrix[:30], matrix[30:].copy()
+    test[0, 3:] = np.nan
+    test[:, 9] = np.nan  # none of these rows has it
+    rows = SeriesRows(["s"] * 10, [0] * 5 + [1] * 5, [*range(5)] * 2)
+    table = pruning(train, test, most_removed=0.5, steps=5, draws=3, seed=4, rows=rows)
+    order = np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable")
+    generator = np.random.default_rng(4)
+    for row in table.to_dict("records"):
+        kept = test[:, order[row["removed"] :]]
+        counts, means = np.isfinite(kept).sum(axis=1), np.nanmean(kept, axis=1)
+        errors = np.nanstd(kept, axis=1, ddof=1) / np.sqrt(counts)
+        assert row["mean"] == pytest.approx(means.mean())
+        assert row["error"] == pytest.approx(errors[counts > 1].mean())
+        assert row["deviation"] == pytest.approx(means.std(ddof=1))
+        assert row["monotonicity"] == pytest.approx(rows.monotonicity(means))
+        chosen = [generator.permutation(10)[row["removed"] :] for _ in range(3 if row["removed"] else 1)]
+        random = [np.nanmean(np.nanmean(test[:, places], axis=1)) for places in chosen]
+        assert row["random_mean"] == pytest.approx(np.mean(random))
+        assert row["random_mean_high"] == pytest.approx(np.quantile(random, 0.975))
+    assert pruning(responses(30, 50), responses(30, 50))["removed"].tolist() == [*range(11)]
+    # one step, one draw and none that is taken away are possible
+    assert len(pruning(train, train, steps=1, draws=1)) == 2
+    assert pruning(train, train, most_removed=0)["removed"].tolist() == [0]
+
+
+def test_pruned_rows_without_an_answer_or_alone():
+    matrix = responses(12, 4, seed=1)
+    least = int(np.argmin(item_statistics(matrix)["corrected"]))
+    lacking = np.array([[1.0, 0.0, 1.0, 1.0], [np.nan] * 4, [0.0, 0.0, 1.0, 0.0]])
+    lacking[1, least] = 1.0
+    pruned = pruning(matrix, lacking, most_removed=0.25, steps=1, draws=2).iloc[-1]
+    means = [np.delete(lacking[row], least).mean() for row in (0, 2)]
+    assert pruned["mean"] == pytest.approx(np.mean(means))
+    assert pruned["deviation"] == pytest.approx(np.std(means, ddof=1))
+    assert np.isnan(pruning(matrix, lacking[:1], draws=2)["deviation"].iloc[0])
+    pairs = pruning(matrix[:, :2], lacking[[0, 2], :2], draws=2).iloc[0]  # two items each
+    assert pairs["error"] == pytest.approx((np.std([1, 0], ddof=1) / np.sqrt(2) + 0) / 2)
+
+
+def test_each_table_of_a_task_has_its_seed_and_rows():
+    matrix, chance, known_features = task()
+    series = {
+        model: {"name": "s", "seed": seed, "checkpoint": checkpoint}
+        for model, (seed, checkpoint) in zip("abcd", [(0, 1), (0, 2), (1, 1), (1, 2)], strict=True)
+    }
+    study = Study(MODELS, series, (5, 10), 2, 1, seed=3)
+    tables = analyse(matrix, chance, known_features, study)
+    assert all({*table["task"]} <= {"t"} for table in tables.values())
+    listed = items_of(matrix, known_features, 3)
+    model = fit(matrix.scores)
+    fits = item_fit(model, matrix.scores, seed=3).assign(example=matrix.examples)
+    shown = tables["item_list"].merge(fits, on="example", suffixes=("", "_again"))
+    assert (shown["rmsd_95"] == shown["rmsd_95_again"]).all()
+    assert tables["item_list"]["half"].equals(listed["half"])
+    assert tables["item_list"]["b"].tolist() == [
+        model.difficulty[matrix.examples.index(example)] for example in listed["example"]
+    ]
+    assert tables["item_associations"]["p"].equals(associations(listed, seed=3)["p"])
+    assert tables["adaptive"].drop(columns="task").equals(replays(matrix, MODELS, chance, 1, seed=3))
+    names = matrix.rows["model"].to_numpy()
+    rows = SeriesRows(
+        ["s"] * 40, [series[name]["seed"] for name in names], [series[name]["checkpoint"] for name in names]
+    )
+    name, train, test = next(of_task.splits(dense(matrix), study))
+    assert name == RANDOM
+    held = rows.only(test.tolist())
+    scores = matrix.scores
+    expected = pruning(scores[train], scores[test], seed=3, rows=held)
+    pruned = tables["item_pruning"].query("split == @RANDOM").reset_index(drop=True)
+    assert pruned[[*expected]].equals(expected)
+    assert expected["monotonicity"].notna().any()
+    cost = costs(scores[train], scores[test], (5, 10), 2, 3, held, names[test].tolist())
+    small = tables["smaller_benchmarks"].query("split == @RANDOM").reset_index(drop=True)
+    numeric = [column for column in cost if column not in ("method", "split")]
+    again = cost.groupby(["method", "examples"], sort=False, as_index=False).mean()
+    pd.testing.assert_frame_equal(small[numeric], again[numeric])
+    assert {*tables["item_pruning"]["split"]} >= {RANDOM, NEW}
+
+
+def test_models_of_no_series_have_no_monotonicity():
+    matrix, *_ = task()
+    series = {"a": {"name": "s", "checkpoint": 1}, "b": {"name": "s", "checkpoint": 2}}
+    (part, *_) = of_task._each_split(matrix, Study(MODELS, series))
+    assert {*part.models} <= {*"abcd"}
+    assert len(part.models) == len(part.test)
+    whole = of_task._each_split(matrix, Study(MODELS))
+    assert np.isnan(next(whole).rows.monotonicity(np.arange(len(part.test), dtype=float)))
+
+
+def test_items_that_half_a_percent_lack_are_dense_and_the_rows_keep_their_names():
+    matrix, *_ = task(gaps=0)
+    at_most = of_task.MOST_MISSING
+    matrix.scores[: round(at_most * 40), 0] = np.nan
+    kept = dense(matrix)
+    assert kept.examples[0] == matrix.examples[0]
+    assert (kept.task, [*kept.rows]) == ("t", ["model", "shots", "prompt"])
+    matrix.scores[:] = np.nan
+    assert dense(matrix).scores.shape == (0, 0)
+
+
+def test_sums_are_above_and_below():
+    question = better_than(0.5, 9)
+    assert [question.answer(total) for total in (4, 5)] == ["not above", "above"]
+    of_two = better_of_two()
+    assert [of_two.answer(total) for total in (-1, 0, 1)] == ["second", "equal", "first"]
+
+
+def test_ids_of_examples_with_several_parts():
+    examples = pd.DataFrame(
+        {
+            "example": ["a/b/0", "a/b/1", "c/0"],
+            "labels": [["yes", "no"]] * 3,
+            "choices": [["yes", "no"]] * 3,
+            "correct": [[True, False]] * 3,
+            "bare": ["x", "xx", "xxx"],
+            "input": ["one", "two", "three"],
+        }
+    )
+    table = features({"t": examples})
+    assert table["example"].tolist() == ["a/b/0", "a/b/1", "c/0"]
+    assert table["subtask"].tolist() == ["a/b", "a/b", "c"]
+    merged = features({"t": examples}, numbers_alone=True)
+    assert merged["example"].tolist() == ["0", "1"]
+
+
+def test_the_share_between_groups_and_its_p_value():
+    generator = np.random.default_rng(0)
+    values, codes = generator.normal(size=20), np.repeat([0, 1], 10)
+    listed = pd.DataFrame({"corrected": values, "constant": False, "answer": codes.astype(str)})
+    (row,) = associations(listed, seed=5).to_dict("records")
+
+    def between(values: np.ndarray) -> float:
+        return sum(10 * (values[codes == code].mean() - values.mean()) ** 2 for code in (0, 1))
+
+    share = between(values) / ((values - values.mean()) ** 2).sum()
+    assert row["share"] == pytest.approx(1 - (1 - share) * 19 / 18)
+    orders = np.random.default_rng(5)
+    away = values - values.mean()
+    as_large = sum(between(orders.permutation(away)) >= between(away) - 1e-12 for _ in range(999))
+    assert row["p"] == (as_large + 1) / 1000
+
+
+def test_few_numbers_have_no_association():
+    listed = pd.DataFrame({"corrected": [0.1, 0.2], "constant": False, "length": [1.0, 2.0]})
+    assert associations(listed).empty
+    three = pd.DataFrame({"corrected": [0.1, 0.2, 0.3], "constant": False, "length": [1.0, 2.0, 3.0]})
+    (row,) = associations(three).to_dict("records")
+    assert (row["items"], row["r"]) == (3, pytest.approx(1.0))
+    assert row["p"] == pytest.approx(2 / 6)  # of all orders, two are as far from 0
