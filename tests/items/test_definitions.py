@@ -1,4 +1,4 @@
-"""Numbers about items that are computed again from their definitions."""
+"""Numbers about items that are computed averaged from their definitions."""
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,8 @@ def test_what_means_foresee_of_responses_that_are_held_out():
     truth = matrix[tuple(chosen.T)] == 1
 
     def smoothed(values: np.ndarray) -> float:
-        known = values[np.isfinite(values)]
-        return (known.sum() + 0.5) / (len(known) + 1)
+        finite = values[np.isfinite(values)]
+        return (finite.sum() + 0.5) / (len(finite) + 1)
 
     overall = smoothed(train)
     rows = np.array([smoothed(train[row]) for row, _ in chosen])
@@ -91,9 +91,9 @@ def test_pruned_rows_of_a_training():
     order = np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable")
     generator = np.random.default_rng(4)
     for row in table.to_dict("records"):
-        kept = test[:, order[row["removed"] :]]
-        counts, means = np.isfinite(kept).sum(axis=1), np.nanmean(kept, axis=1)
-        errors = np.nanstd(kept, axis=1, ddof=1) / np.sqrt(counts)
+        remaining = test[:, order[row["removed"] :]]
+        counts, means = np.isfinite(remaining).sum(axis=1), np.nanmean(remaining, axis=1)
+        errors = np.nanstd(remaining, axis=1, ddof=1) / np.sqrt(counts)
         assert row["mean"] == pytest.approx(means.mean())
         assert row["error"] == pytest.approx(errors[counts > 1].mean())
         assert row["deviation"] == pytest.approx(means.std(ddof=1))
@@ -157,8 +157,8 @@ def test_each_table_of_a_task_has_its_seed_and_rows():
     cost = costs(scores[train], scores[test], (5, 10), 2, 3, held, names[test].tolist())
     small = tables["smaller_benchmarks"].query("split == @RANDOM").reset_index(drop=True)
     numeric = [column for column in cost if column not in ("method", "split")]
-    again = cost.groupby(["method", "examples"], sort=False, as_index=False).mean()
-    pd.testing.assert_frame_equal(small[numeric], again[numeric])
+    averaged = cost.groupby(["method", "examples"], sort=False, as_index=False).mean()
+    pd.testing.assert_frame_equal(small[numeric], averaged[numeric])
     assert {*tables["item_pruning"]["split"]} >= {RANDOM, NEW}
 
 
@@ -176,9 +176,9 @@ def test_items_that_half_a_percent_lack_are_dense_and_the_rows_keep_their_names(
     matrix, *_ = task(gaps=0)
     at_most = of_task.MOST_MISSING
     matrix.scores[: round(at_most * 40), 0] = np.nan
-    kept = dense(matrix)
-    assert kept.examples[0] == matrix.examples[0]
-    assert (kept.task, [*kept.rows]) == ("t", ["model", "shots", "prompt"])
+    remaining = dense(matrix)
+    assert remaining.examples[0] == matrix.examples[0]
+    assert (remaining.task, [*remaining.rows]) == ("t", ["model", "shots", "prompt"])
     matrix.scores[:] = np.nan
     assert dense(matrix).scores.shape == (0, 0)
 
