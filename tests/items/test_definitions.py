@@ -1,4 +1,4 @@
-"""Numbers about items that are computed averaged from their definitions."""
+"""Numbers about items that are computed again from their definitions."""
 
 import numpy as np
 import pandas as pd
@@ -134,8 +134,8 @@ def test_each_table_of_a_task_has_its_seed_and_rows():
     listed = items_of(matrix, known_features, 3)
     model = fit(matrix.scores)
     fits = item_fit(model, matrix.scores, seed=3).assign(example=matrix.examples)
-    shown = tables["item_list"].merge(fits, on="example", suffixes=("", "_again"))
-    assert (shown["rmsd_95"] == shown["rmsd_95_again"]).all()
+    merged = tables["item_list"].merge(fits, on="example", suffixes=("", "_again"))
+    assert (merged["rmsd_95"] == merged["rmsd_95_again"]).all()
     assert tables["item_list"]["half"].equals(listed["half"])
     assert tables["item_list"]["b"].tolist() == [
         model.difficulty[matrix.examples.index(example)] for example in listed["example"]
@@ -148,13 +148,13 @@ def test_each_table_of_a_task_has_its_seed_and_rows():
     )
     name, train, test = next(of_task.splits(dense(matrix), study))
     assert name == RANDOM
-    held = rows.only(test.tolist())
+    held_rows = rows.only(test.tolist())
     scores = matrix.scores
-    expected = pruning(scores[train], scores[test], seed=3, rows=held)
+    expected = pruning(scores[train], scores[test], seed=3, rows=held_rows)
     pruned = tables["item_pruning"].query("split == @RANDOM").reset_index(drop=True)
     assert pruned[[*expected]].equals(expected)
     assert expected["monotonicity"].notna().any()
-    cost = costs(scores[train], scores[test], (5, 10), 2, 3, held, names[test].tolist())
+    cost = costs(scores[train], scores[test], (5, 10), 2, 3, held_rows, names[test].tolist())
     small = tables["smaller_benchmarks"].query("split == @RANDOM").reset_index(drop=True)
     numeric = [column for column in cost if column not in ("method", "split")]
     averaged = cost.groupby(["method", "examples"], sort=False, as_index=False).mean()

@@ -17,7 +17,7 @@ from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import models
 from abovechance.scoring.algorithms import score
 from abovechance.scoring.cells import Cell, InProcess, Scorer, score_cells
-from abovechance.scoring.store import ScoreStore, read_asked
+from abovechance.scoring.store import ScoreStore, read_requested
 from abovechance.scoring.tokens import PromptStrings, tokenize
 from abovechance.scoring.weights import Weights, load_tokenizer
 from abovechance.study.prompts import PROMPTS, draw_prompts, evaluation_set
@@ -102,18 +102,18 @@ def test_scores_of_other_prompts_or_examples_are_an_error(task, weights, tmp_pat
     score_cells({path: chosen}, InProcess(weights, "float32"), silent)
     evaluation = chosen.evaluation
     PROMPTS.write(chosen.prompts, prompts, {})
-    pd.testing.assert_frame_equal(read_asked(path, task, evaluation, prompts), read_table(path))
+    pd.testing.assert_frame_equal(read_requested(path, task, evaluation, prompts), read_table(path))
     fewer = evaluation.assign(evaluated=evaluation["example"] != "e4")
     with pytest.raises(InputError, match=r"s\.parquet: expected the scores of the 3 prompts of .* 3 of"):
-        read_asked(path, task, fewer, prompts)
+        read_requested(path, task, fewer, prompts)
     with pytest.raises(InputError, match="and 3 of these are missing"):
-        read_asked(path, task.assign(text=task["text"] + "!"), evaluation, prompts)
+        read_requested(path, task.assign(text=task["text"] + "!"), evaluation, prompts)
     PROMPTS.write(cell(task, prompts=4).prompts, prompts, {})
     with pytest.raises(InputError, match="4 prompts .* got 3 prompts, and 1 of these are missing"):
-        read_asked(path, task, evaluation, prompts)
+        read_requested(path, task, evaluation, prompts)
     PROMPTS.write(cell(task, prompts=2).prompts, prompts, {})
     with pytest.raises(InputError, match="2 prompts .* got 3 prompts, and 0 of these are missing"):
-        read_asked(path, task, evaluation, prompts)
+        read_requested(path, task, evaluation, prompts)
 
 
 def test_a_changed_example_is_scored_again(task, weights, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.scoring import identity
 from abovechance.scoring.store import ScoreStore, store_of
-from abovechance.scoring.stored import drop_unasked, stored
+from abovechance.scoring.stored import drop_unrequested, stored
 from tests.running import run
 
 IDENTITY = {"revision": "r", "precision": "float32", "code": "c"}
@@ -232,7 +232,7 @@ def test_what_is_stored_is_listed_and_what_is_not_wanted_dropped(tmp_path):
         ["t", 1, True, 1, 2],
         ["u", 1, False, 1, 2],
     ]
-    assert drop_unasked(table) > 1000
+    assert drop_unrequested(table) > 1000
     (path,) = (tmp_path / "scores" / "m").rglob("1-shot.parquet")
     assert path.samefile(store_of(path))
     assert stored(tmp_path)["kept"].tolist() == [0]
@@ -250,7 +250,7 @@ def test_scores_of_other_kinds_of_prompts_are_listed_and_dropped_where_they_are_
         ["t", "null-target", True],
         ["t", "training", False],
     ]
-    drop_unasked(table)
+    drop_unrequested(table)
     assert stored(place)["kind"].tolist() == ["drawn", "drawn", "null-target"]
 
 
@@ -263,7 +263,7 @@ def test_scores_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
     os.utime(path, (later, later))
     table = stored(place)
     assert table.set_index("model")["in_config"].to_dict() == {"m": True, "new": True}
-    drop_unasked(table)
+    drop_unrequested(table)
     assert path.is_file()
 
 
@@ -274,7 +274,7 @@ def test_further_prompts_of_a_run_that_has_not_ended_are_not_dropped(tmp_path):
     os.utime(store_of(path), (later, later))
     table = stored(place)
     assert table.set_index("task")["kept"].to_dict() == {"t": 0, "u": 2}
-    drop_unasked(table)
+    drop_unrequested(table)
     assert not path.samefile(store_of(path))
     assert len(read_made_from(store_of(path))["prompts"]) == 3
     assert stored(place).set_index("task")["kept"].to_dict() == {"t": 0, "u": 0}
@@ -288,7 +288,7 @@ def test_a_setting_that_has_a_store_only_is_listed(tmp_path):
     table = stored(place)
     columns = ["task", "in_config", "prompts", "kept"]
     assert table[columns].to_numpy().tolist() == [["t", True, 0, 0], ["u", False, 0, 3]]
-    drop_unasked(table)
+    drop_unrequested(table)
     assert [path.parent.name for path in (tmp_path / "scores").rglob("*.parquet")] == ["t"]
     (tmp_path / "new" / "scores").mkdir(parents=True)
     completed = run("scores", str(tmp_path / "new"))

@@ -42,7 +42,7 @@ if (WORKFLOW / "lib").is_dir():  # else the library is installed
 from abovechance.archive.contents import code_state
 from abovechance.core.code import code_digest
 from abovechance.core.errors import InputError
-from abovechance.core.files import check_there, file_name, files_below
+from abovechance.core.files import check_exist, file_name, files_below
 from abovechance.core.provenance import digest, file_sha256
 from abovechance.core.reading import read_yaml
 from abovechance.shown.exhibits import (

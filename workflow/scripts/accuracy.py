@@ -8,7 +8,7 @@ from abovechance.core.settings import Setting
 from abovechance.core.tables import read_made_from, read_table
 from abovechance.results.accuracy import writing_results
 from abovechance.results.predictions import predict
-from abovechance.scoring.store import read_asked
+from abovechance.scoring.store import read_requested
 from abovechance.scoring.stored import made_from
 
 with logged(snakemake):
@@ -27,7 +27,7 @@ with logged(snakemake):
     with writing_results(predictions, accuracy, record) as write:
         for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
             task = tasks[setting.task]
-            scores = read_asked(Path(path), task, evaluated[setting.task], Path(prompts))
+            scores = read_requested(Path(path), task, evaluated[setting.task], Path(prompts))
             predicted = predict(scores, task, **facts)
             if not predicted.empty:  # else all its prompts were left out
                 write(setting.label(predicted))

@@ -8,7 +8,7 @@ from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import read_parts, read_table
 from abovechance.pvi.hard_demonstrations import PVI_DEMONSTRATIONS, compared
 from abovechance.results.predictions import predict
-from abovechance.scoring.store import read_asked
+from abovechance.scoring.store import read_requested
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
@@ -21,7 +21,7 @@ with logged(snakemake):
         setting = setting_of(predictions_part)
         task = tasks[setting.task]
         path, prompts = scored[setting]
-        scores = read_asked(path, task, evaluated[setting.task], prompts)
+        scores = read_requested(path, task, evaluated[setting.task], prompts)
         hardest = predict(scores, task, params.normalization)
         if not hardest.empty:  # else all its prompts were left out
             tables.append(

@@ -23,10 +23,10 @@ with logged(snakemake):
         """Return the predictions of null-target prompts, if the study has them."""
         if setting not in null_files:
             return None
-        from abovechance.scoring.store import read_asked  # not part of an installation without scoring
+        from abovechance.scoring.store import read_requested  # not part of an installation without scoring
 
         task, evaluation = tasks[setting.task], read_table(evaluated[setting.task])
-        scores = read_asked(null_files[setting], task, evaluation, paths[setting])
+        scores = read_requested(null_files[setting], task, evaluation, paths[setting])
         return predict(scores, task, params.normalization)
 
     table = ladders(read_parts(files.predictions), tasks, prompts, params.seed, null_predictions)

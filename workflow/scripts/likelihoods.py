@@ -7,7 +7,7 @@ from script_log import logged
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
 from abovechance.results.likelihoods import LIKELIHOODS, of_scores
-from abovechance.scoring.store import read_asked
+from abovechance.scoring.store import read_requested
 
 with logged(snakemake):
     files, params = snakemake.input, snakemake.params
@@ -17,5 +17,5 @@ with logged(snakemake):
         settings = map(Setting._make, params.settings)
         for setting, path, prompts in zip(settings, files.scores, files.prompts, strict=True):
             task = tasks[setting.task]
-            scores = read_asked(Path(path), task, evaluated[setting.task], Path(prompts))
+            scores = read_requested(Path(path), task, evaluated[setting.task], Path(prompts))
             write(setting.label(of_scores(scores, task)))

@@ -130,11 +130,11 @@ class ScoringJob:
         from abovechance.core.tables import read_table
         from abovechance.results.accuracy import accuracy_by_prompt
         from abovechance.results.predictions import predict
-        from abovechance.scoring.store import read_asked
+        from abovechance.scoring.store import read_requested
 
         task, evaluation = read_table(self.task_table), read_table(self.evaluation_set)
         setting = Setting(self.model, self.task, shots)
-        scores = read_asked(self.scores[shots], task, evaluation, self.prompts[shots])
+        scores = read_requested(self.scores[shots], task, evaluation, self.prompts[shots])
         predictions = predict(scores, task, self.normalization)
         if predictions.empty:
             return f"{setting.words}: no prompt fits into the model's context"

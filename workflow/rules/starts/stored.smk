@@ -21,5 +21,5 @@ for kind in KINDS:
     INPUTS += SCORES[kind] * (
         kind not in (TRAINING, TRAINING_NULL)
     )  # prompts are there
-or_exit(check_there, INPUTS, CONFIG_FILES)
+or_exit(check_exist, INPUTS, CONFIG_FILES)
 or_exit(check_stored, STUDY, CONFIG_FILES)

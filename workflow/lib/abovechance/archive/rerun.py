@@ -24,7 +24,7 @@ from abovechance.study.kinds import KINDS
 from abovechance.study.running import check_installed, snakemake_command
 
 # Results that a study which starts from stored ones does not make.
-GIVEN = (
+NOT_REMADE = (
     *("config.yaml", "cost", "tasks", "evaluation_sets", "training_sets", "prompts", "hardest_prompts"),
     *(kind.scores for kind in KINDS),
 )
@@ -254,7 +254,7 @@ def _bigbench(config: Mapping[str, Any], checkout: Path | None) -> dict[str, str
 
 def compared(archived: Path, remade: Path) -> Rerun:
     """How many results were made again with the same bytes; which were not, or are in one of both alone."""
-    names = sorted(_results(archived, GIVEN) | _results(remade, (*GIVEN, *NOT_ARCHIVED)))
+    names = sorted(_results(archived, NOT_REMADE) | _results(remade, (*NOT_REMADE, *NOT_ARCHIVED)))
     different = [
         name.as_posix()
         for name in names

@@ -34,7 +34,7 @@ import numpy as np
 from abovechance.chance.exchange import NONE, Exchange, exchanges
 from abovechance.core.arrays import Bools, Ints
 
-OWN = 0  # the label of all choices that no other cluster has
+OWN_LABEL = 0  # the label of all choices that no other cluster has
 DRAWS_AT_A_TIME = 5000
 CELLS_AT_A_TIME = 10_000_000  # how many values an array of draws may have
 
@@ -148,7 +148,7 @@ class Singles:
         """Return the part that some examples make."""
         numbers = {label: number for number, label in enumerate(sorted(common), start=1)}
         label_numbers = np.array(
-            [[numbers.get(label, OWN) for label in row] for row in labels[examples].tolist()]
+            [[numbers.get(label, OWN_LABEL) for label in row] for row in labels[examples].tolist()]
         )
         exchangeable = np.where(available[examples], label_numbers, NONE)
         return cls(examples, exchanges(exchangeable, correct[examples] & available[examples]))

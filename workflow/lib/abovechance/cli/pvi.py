@@ -17,7 +17,7 @@ from abovechance.core.words import counted
 from abovechance.pvi import files, overview, runs
 from abovechance.pvi.table import VOCABULARY
 
-FEW = 10  # examples to show
+EXAMPLES_SHOWN = 10  # examples to show
 LOGS = (".json", ".jsonl", ".eval", ".parquet")
 UNITS = (files.NATS, files.BITS)
 
@@ -118,7 +118,7 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
         return
     show(summary, as_json, upright=True)
     typer.echo("\nThe hardest examples:\n")
-    few = hardest_first.head(FEW)
+    few = hardest_first.head(EXAMPLES_SHOWN)
     show(few.map(lambda value: value if not isinstance(value, str) else value[:60]), as_json)
 
 

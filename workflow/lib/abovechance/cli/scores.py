@@ -29,7 +29,7 @@ def scores(
     The list includes scores that the config no longer uses. They are kept, so they are not computed again if
     a later config uses them.
     """
-    from abovechance.scoring.stored import drop_unasked, stored
+    from abovechance.scoring.stored import drop_unrequested, stored
 
     files = stored(expanded(study, "STUDY"))
     if files.empty and not as_json:
@@ -37,7 +37,7 @@ def scores(
     show(files.drop(columns="path"), as_json)
     unwanted = int(files["kept"].sum() + files.loc[~files["in_config"].astype(bool), "prompts"].sum())
     if drop:
-        freed = drop_unasked(files)
+        freed = drop_unrequested(files)
         typer.echo(f"dropped {counted(unwanted, 'prompt')}, {freed / 1e6:.1f} MB", err=True)
     elif unwanted and not as_json:
         typer.echo(

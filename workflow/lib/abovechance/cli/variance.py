@@ -19,7 +19,7 @@ from abovechance.variance.evaluations import in_percent
 from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
-MOST = 24  # panels of a figure
+MOST_PANELS = 24  # panels of a figure
 MOST_ROWS = 20
 # the most telling first
 ORDER = (
@@ -121,8 +121,9 @@ def _draw(table: pd.DataFrame, path: Path) -> None:
     from abovechance.shown.variance import curve_numbers, curves
 
     numbers = curve_numbers(table)
-    if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST:
+    if (panels := len(numbers[["task", "metric"]].drop_duplicates())) > MOST_PANELS:
         raise InputError(
-            f"--figure: expected at most {MOST} tasks and metrics, got {panels}; use --task and --metric"
+            f"--figure: expected at most {MOST_PANELS} tasks and metrics, got {panels}; use --task and "
+            "--metric"
         )
     write_figure(curves, numbers, path)

@@ -24,7 +24,7 @@ from abovechance.core.untrusted import printable
 from abovechance.core.words import counted
 
 NEEDED = ("model", "accuracy", "n")
-FEW = 20  # correct or wrong answers
+FEW_ANSWERS = 20  # correct or wrong answers
 
 
 def is_leaderboard(path: Path) -> bool:
@@ -174,8 +174,8 @@ def _ends(lowest: int, highest: int, size: int) -> list[tuple[float, float]]:
     The ends of an interval follow the number of correct answers, but if almost none or almost all are
     correct.
     """
-    numbers = {lowest, highest, *range(lowest, min(highest, FEW) + 1)}
-    numbers |= {*range(max(lowest, size - FEW), highest + 1)}
+    numbers = {lowest, highest, *range(lowest, min(highest, FEW_ANSWERS) + 1)}
+    numbers |= {*range(max(lowest, size - FEW_ANSWERS), highest + 1)}
     return [_centre(number, size) for number in sorted(numbers)]
 
 

@@ -15,7 +15,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.resampling import clusters_of_names
 from abovechance.core.words import natural_key
 
-ONE = "all prompts"  # of a model whose prompts are others than another's
+ALL_PROMPTS = "all prompts"  # of a model whose prompts are others than another's
 TRAININGS, PROMPTS = "training runs", "prompts"
 
 
@@ -167,7 +167,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
         cluster_codes = clusters_of_names(examples, clusters)
-    averaged = prompts == [ONE] and repeats == TRAININGS and bool(notes)
+    averaged = prompts == [ALL_PROMPTS] and repeats == TRAININGS and bool(notes)
     return Responses(
         task=task,
         shots=shots,
@@ -214,11 +214,11 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
         evaluated = rows.groupby(["model", "prompt"])["example"].nunique()
         if several and rows["seed"].nunique() == 1 and (evaluated == rows["example"].nunique()).all():
             notes = [f"{name}: each model has its own prompts ({counted})"]
-            return rows.assign(seed=rows["prompt"], prompt=ONE), notes, PROMPTS
+            return rows.assign(seed=rows["prompt"], prompt=ALL_PROMPTS), notes, PROMPTS
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
         if several:
             notes = [f"{name}: models have different prompts ({counted}); scores are means over prompts"]
-        return grouped.mean().reset_index().assign(prompt=ONE), notes, TRAININGS
+        return grouped.mean().reset_index().assign(prompt=ALL_PROMPTS), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
     common_rows = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]

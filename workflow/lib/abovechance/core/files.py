@@ -176,7 +176,7 @@ def files_below(path: Path, pattern: str) -> list[Path]:
     )
 
 
-def check_there(files: Iterable[str | Path], noun: str) -> None:
+def check_exist(files: Iterable[str | Path], noun: str) -> None:
     """Raise InputError with the first of these files that is not there."""
     for path in map(Path, files):
         if not path.is_file():

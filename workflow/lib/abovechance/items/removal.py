@@ -15,9 +15,9 @@ from abovechance.core.errors import InputError
 from abovechance.items.classical import checked, item_statistics
 from abovechance.items.series_rows import SeriesRows, mean_of_known
 
-MOST = 0.2  # of items, that are taken away
+REMOVED_SHARE = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
-TOLD = {
+MEASURES = {
     "mean": Column.number("mean score of the held-out rows"),
     "error": Column.number("standard error of a row's score, averaged over the held-out rows"),
     "deviation": Column.number("standard deviation of the held-out rows' scores"),
@@ -26,12 +26,12 @@ TOLD = {
 PRUNED = {
     "removed": Column.whole("number of items removed; the least discriminating items are removed first"),
     "items": Column.whole("number of items left"),
-    **TOLD,
+    **MEASURES,
     **{
         f"random_{name}{end}": Column.number(
             f"{noun} of '{name}' over 200 repetitions, each of which removes the same number of random items"
         )
-        for name in TOLD
+        for name in MEASURES
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
     },
 }
@@ -40,7 +40,7 @@ PRUNED = {
 def pruning(
     train: ArrayLike,
     test: ArrayLike,
-    most_removed: float = MOST,
+    most_removed: float = REMOVED_SHARE,
     steps: int = 10,
     draws: int = DRAWS,
     seed: int = 0,
@@ -79,7 +79,7 @@ def pruning(
 
 def pruning_in_parts(
     parts: Sequence[tuple[ArrayLike, ArrayLike, SeriesRows | None]],
-    most_removed: float = MOST,
+    most_removed: float = REMOVED_SHARE,
     steps: int = 10,
     draws: int = DRAWS,
     seed: int = 0,

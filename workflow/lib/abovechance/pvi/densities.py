@@ -26,7 +26,7 @@ PVI_DENSITIES = TableSchema(
     file="pvi/densities/<model>.parquet",
 )
 POINTS = 200
-MOST = 20_000  # values that a density is made of; of more, as many evenly through their order
+MOST_VALUES = 20_000  # values that a density is made of; of more, as many evenly through their order
 
 
 def estimate_densities(pvi: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def _range(values: Floats) -> tuple[float, float]:
 
 
 def _density(values: Floats, across: Floats) -> Floats:
-    few = np.sort(values)[:: max(1, len(values) // MOST)]
+    few = np.sort(values)[:: max(1, len(values) // MOST_VALUES)]
     # Scott's rule, and wide enough to show between two points
     width = max(few.std(ddof=1) * len(few) ** -0.2 if len(few) > 1 else 0.0, across[1] - across[0])
     return norm.pdf(across, few[:, None], width).mean(axis=0)

@@ -13,7 +13,7 @@ from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.two_way import adjusted_means
 from abovechance.pvi.consistency import correlation
 
-FEW = 3  # examples of a label on average; with fewer, labels are an example's own
+FEW_PER_LABEL = 3  # examples of a label on average; with fewer, labels are an example's own
 PVI_EXAMPLES = TableSchema(
     "pvi_examples",
     {
@@ -211,7 +211,7 @@ def _over_settings(examples: pd.DataFrame) -> pd.DataFrame:
         rows = rows.assign(setting=settings)
         summary = _by_example(rows, "setting", "settings")
         # labels that are an example's own say nothing of others
-        shared = len(summary) >= FEW * summary["label"].nunique()
+        shared = len(summary) >= FEW_PER_LABEL * summary["label"].nunique()
         parts.append(
             summary.reset_index().assign(task=task, kind=summary["label"].to_numpy() if shared else "")
         )

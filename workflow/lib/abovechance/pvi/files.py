@@ -30,7 +30,7 @@ RUNS = {
 NAMES = ("task", "model", "prompt")
 # Of a table of examples, as the repository of Ethayarajh et al. (2022) writes one.
 GIVEN, NULL = "H_yx", "H_yb"
-OWN, RIGHT = ("PVI", "pvi"), ("correct_yx", "correct")  # the repository's name, and ours
+PVI_COLUMNS, CORRECT_COLUMNS = ("PVI", "pvi"), ("correct_yx", "correct")  # the repository's name, and ours
 CLUSTER = "cluster"  # of examples that belong together
 WORDS = dict.fromkeys(("", "na", "nan", "none"), np.nan) | {"inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 SAME = 0.01  # bits; files may be rounded
@@ -47,12 +47,12 @@ def is_runs(path: Path) -> bool:
     columns = {*CsvTable.read(path).texts}
     if {*RUNS} <= columns:
         return True
-    if {GIVEN, NULL} <= columns or {*OWN} & columns:
+    if {GIVEN, NULL} <= columns or {*PVI_COLUMNS} & columns:
         return False
     lacks = sorted({*RUNS} - columns)
     raise InputError(
         f"{path}: is no table of PVI; expected one row a run, with the columns {', '.join(RUNS)} (it "
-        f"lacks '{lacks[0]}'), or one row an example, with {NULL} and {GIVEN}, or {OWN[0]}"
+        f"lacks '{lacks[0]}'), or one row an example, with {NULL} and {GIVEN}, or {PVI_COLUMNS[0]}"
     )
 
 
@@ -144,7 +144,7 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     """
     csv = CsvTable.read(path)
     texts = csv.texts
-    pvi_name, flags_name = (_name(texts, names, path) for names in (OWN, RIGHT))
+    pvi_name, flags_name = (_name(texts, names, path) for names in (PVI_COLUMNS, CORRECT_COLUMNS))
     scale = np.log(2) if unit == NATS else 1.0
     numbers = {name: _numbers(csv, name) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}
     pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[pvi_name]

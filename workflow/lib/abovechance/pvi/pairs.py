@@ -54,16 +54,16 @@ CONSISTENCY = TableSchema(
     },
     "One row per kind of comparison.",
 )
-MOST = 10  # prompts of a setting; of more, the first ones are enough to see whether they agree
+MOST_PROMPTS = 10  # prompts of a setting; of more, the first ones are enough to see whether they agree
 
 # {(shots, prompt): PVI by example} of one model on one task
 Series = Mapping[tuple[int, int], "pd.Series[float]"]
 
 
 def series(pvi: pd.DataFrame) -> dict[int, pd.Series[float]]:
-    """{prompt: PVI by example} of one setting in the table ``pvi``, of the first ``MOST`` prompts."""
+    """{prompt: PVI by example} of one setting in the table ``pvi``, of the first ``MOST_PROMPTS`` prompts."""
     values = pvi.assign(example=pvi["example"].astype(str))
-    numbers = sorted(values["prompt"].unique())[:MOST]
+    numbers = sorted(values["prompt"].unique())[:MOST_PROMPTS]
     return {
         int(number): values[values["prompt"] == number].set_index("example")["pvi"].astype(float)
         for number in numbers

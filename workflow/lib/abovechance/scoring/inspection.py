@@ -23,7 +23,7 @@ INDEX = "*.safetensors.index.json"
 ELSEWHERE = {"config.json": "transformers_weights", "tokenizer_config.json": "fast_tokenizer_files"}
 ADAPTER = "adapter_config.json"
 # What a key of a config may be at most: models are built layer by layer, without weights, to look at them.
-MOST = {re.compile("layer|block|depth|stages"): 2000, re.compile("expert"): 10_000}
+MOST_BY_KEY = {re.compile("layer|block|depth|stages"): 2000, re.compile("expert"): 10_000}
 MOST_NUMBER = 2**31 - 1
 PACKED = 16  # parameters that a stored number can hold, if weights are quantized
 # Any of these is a tokenizer's vocabulary.
@@ -87,7 +87,9 @@ def check_sizes(path: Path) -> None:
         elif isinstance(value, float) and math.isnan(value):
             raise InputError(f"{path}: '{printable(key)}' is NaN; expected a number")
         elif isinstance(value, int) and not isinstance(value, bool):
-            highest = next((limit for pattern, limit in MOST.items() if pattern.search(key)), MOST_NUMBER)
+            highest = next(
+                (limit for pattern, limit in MOST_BY_KEY.items() if pattern.search(key)), MOST_NUMBER
+            )
             if abs(value) > highest:
                 raise InputError(
                     f"{path}: '{printable(key)}' is {str(value)[:30]}; expected at most {highest:,}"

@@ -252,7 +252,7 @@ def _facts(entry: Mapping[str, Any], runs: Sequence[Any]) -> dict[str, Any]:
     return facts | ({"run": runs[facts["run"]]} if "run" in facts else {})
 
 
-def read_asked(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts: Path) -> pd.DataFrame:
+def read_requested(path: Path, task: pd.DataFrame, evaluation: pd.DataFrame, prompts: Path) -> pd.DataFrame:
     """Return the table ``scores`` of a file, which has the scores of these prompts on these examples.
 
     Parameters
@@ -285,11 +285,11 @@ def both_scored(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables ``scores`` of prompts, and of the same without inputs, if neither was left out.
 
-    See ``read_asked``.
+    See ``read_requested``.
     """
     null_prompts = read_made_from(null)["prompts"]
     left_out = [number for number, entry in enumerate(null_prompts) if TOO_LONG in entry]
-    given_scores, null_scores = (read_asked(path, task, evaluation, prompts) for path in (scores, null))
+    given_scores, null_scores = (read_requested(path, task, evaluation, prompts) for path in (scores, null))
     common = given_scores["prompt"].unique()
     return given_scores[~given_scores["prompt"].isin(left_out)], null_scores[
         null_scores["prompt"].isin(common)

@@ -106,7 +106,7 @@ def _asks(config: Mapping[str, Any], setting: Setting) -> bool:
     return setting.shots in (config.get("shots", []) if shots is None else shots)
 
 
-def drop_unasked(files: pd.DataFrame) -> int:
+def drop_unrequested(files: pd.DataFrame) -> int:
     """Delete the scores in a table of ``stored`` that the study does not ask for; return the freed bytes."""
     freed = 0
     for path, in_config, further in zip(files["path"], files["in_config"], files["kept"], strict=True):

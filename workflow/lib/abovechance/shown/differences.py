@@ -20,7 +20,7 @@ from abovechance.core.words import counted
 from abovechance.study.config_file import predictions_files
 
 Place = tuple[Path, int]
-BOTH = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
+VERDICT_COLUMNS = ("best_accuracy", "maximum_tail", "position", "better_than_chance")
 
 
 def differences(first: Path, second: Path) -> pd.DataFrame:
@@ -109,9 +109,9 @@ def _verdicts(study: Path) -> pd.DataFrame:
         problem = "has no tables/verdicts.parquet" if study.is_dir() else "there is no such folder"
         raise InputError(f"{study}: {problem}; expected a study's folder, results/<study>")
     table = read_table(path)
-    if missing := {*SETTING, *BOTH} - set(table.columns):
+    if missing := {*SETTING, *VERDICT_COLUMNS} - set(table.columns):
         raise InputError(f"{path}: lacks the column '{min(missing)}'; expected the workflow's own file")
-    return table[[*SETTING, *BOTH]]
+    return table[[*SETTING, *VERDICT_COLUMNS]]
 
 
 def _places(study: Path) -> dict[Setting, Place]:

@@ -35,7 +35,7 @@ from abovechance.variance.summary import shared
 
 DISCRETE, CONTINUOUS = "accuracy", "correct"  # of a study's own scores
 PANELS = 24  # at most in one figure
-FEW = 12  # checkpoints between which boxes have room
+FEW_CHECKPOINTS = 12  # checkpoints between which boxes have room
 PLACES = 60  # checkpoints that have a place each on the axis; more stand on a logarithmic one
 LABELS = 7  # of such places
 FORMULATED = ["task", "metric", "first", "second", "model", "checkpoint", "first_score", "second_score"]
@@ -127,7 +127,9 @@ def curves(numbers: pd.DataFrame) -> Figure:
             at = (of_model["checkpoint"].map(places) if places else of_model["checkpoint"]).to_numpy(
                 dtype=float
             )
-            if len(steps) <= FEW:  # boxes beside each other; lines stand where their checkpoints are
+            if (
+                len(steps) <= FEW_CHECKPOINTS
+            ):  # boxes beside each other; lines stand where their checkpoints are
                 _boxes(axes, of_model, at + dodge(index, len(models)), 0.5 / len(models), colour[model])
             elif (of_model["seeds"] > 1).any():
                 axes.vlines(at, of_model["lowest"], of_model["highest"], color=colour[model], linewidth=0.8)
@@ -206,7 +208,9 @@ def _training_axis(axes: Axes, steps: Sequence[int], places: dict[int, int] | No
         axes.set_xlim(0, max(1.0, steps[-1] * 1.3))
         return
     every = (
-        range(len(steps)) if len(steps) <= FEW else np.linspace(0, len(steps) - 1, LABELS).round().astype(int)
+        range(len(steps))
+        if len(steps) <= FEW_CHECKPOINTS
+        else np.linspace(0, len(steps) - 1, LABELS).round().astype(int)
     )
     axes.set_xticks(every, [_short(steps[place]) for place in every], rotation=45 * (len(every) > 6))
     axes.set_xticks(range(len(steps)), minor=True)

@@ -128,7 +128,7 @@ def _orders(table: pd.DataFrame, location: str) -> list[list[int]]:
             f"{len(ascii_uppercase)}"
         )
     rights = [[*flags] for flags in table["correct"]]
-    if len(rights) < FEW and len({tuple(flags) for flags in rights}) > 1:
+    if len(rights) < FEW_EXAMPLES and len({tuple(flags) for flags in rights}) > 1:
         return [[*range(count)] for count in counts]
     chance = sum(sum(flags) / len(flags) for flags in rights) / len(rights)
     always = max(
@@ -144,7 +144,7 @@ def _orders(table: pd.DataFrame, location: str) -> list[list[int]]:
     ]
 
 
-FEW = 10  # examples, of which several can have their answers at one place by chance
+FEW_EXAMPLES = 10  # examples, of which several can have their answers at one place by chance
 # What stands before a listed choice: a letter or a number with a point, a colon or brackets.
 MARKED = r"(?:^|[\s(\[])(?:[A-Z]|[a-z]|\d{1,2})[.):\]]\s*"
 

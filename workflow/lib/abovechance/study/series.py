@@ -22,7 +22,7 @@ from abovechance.core.errors import InputError
 # {key of an entry: what stands for one of its values in names and paths}
 AXES = {"seeds": "seed", "steps": "step"}
 TRAINED = "trained"  # here, by seed and for so many steps
-MOST = 10**12  # of a seed or a step, which are parts of names
+LARGEST_NUMBER = 10**12  # of a seed or a step, which are parts of names
 NAMED = ("path", "hub", "revision", "file")  # what of an entry says where a model lies
 
 
@@ -174,7 +174,12 @@ def _values(entry: Mapping[str, Any], axis: str, key: str) -> list[int]:
     whole = isinstance(values, list) and all(
         isinstance(number, int) and not isinstance(number, bool) for number in values
     )
-    if not (whole and values and 0 <= min(values) <= max(values) <= MOST and len(set(values)) == len(values)):
+    if not (
+        whole
+        and values
+        and 0 <= min(values) <= max(values) <= LARGEST_NUMBER
+        and len(set(values)) == len(values)
+    ):
         raise InputError(f"{key}.{axis}' is {values!r}; expected a list of whole numbers, each once")
     return list(values)
 
