@@ -245,7 +245,7 @@ def test_a_density_of_two_values_and_of_a_single_one():
 
 
 def test_a_density_of_very_many_values_is_that_of_every_second_one(monkeypatch):
-    monkeypatch.setattr(densities, "MOST", 30)
+    monkeypatch.setattr(densities, "MOST_VALUES", 30)
     values = np.random.default_rng(0).normal(size=75)
     pvi = pd.DataFrame({"correct": True, "pvi": values})
     result = densities.estimate_densities(pvi)
