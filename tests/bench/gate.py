@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import stats
 
-from abovechance.compare.gate import Difference
+from abovechance.compare.gate import GateDifference
 from abovechance.core.estimates import Spread
 
 ALPHA = 0.05
@@ -38,7 +38,7 @@ def lower_ends(examples: int, limit: int = MOST) -> tuple[np.ndarray, np.ndarray
             value = (gains - losses) / examples
             variance = ((gains + losses) / examples - value**2) / (examples - 1)
             parts = gains / examples**2, losses / examples**2
-            difference = Difference(value, Spread((variance,), (examples - 1,)), 1 / examples, *parts)
+            difference = GateDifference(value, Spread((variance,), (examples - 1,)), 1 / examples, *parts)
             rows.append((gains, losses, difference.low(ALPHA)))
     gains, losses, low = np.array(rows).T
     return gains, losses, low

@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 from abovechance import BestOf, RandomBaseline, task_chances
 from abovechance.chance.baselines import TriedPrompts
 from abovechance.chance.best_of import score_of
-from abovechance.chance.random_baseline import whole
+from abovechance.chance.random_baseline import least_count
 from tests.exact import Exact
 
 chance_lists = st.lists(st.sampled_from([0.2, 0.25, 1 / 3, 0.5, 1.0]), min_size=1, max_size=30)
@@ -199,7 +199,7 @@ def test_prompts_on_different_examples_agree_with_simulation():
 @given(st.integers(1, 2000), st.data())
 def test_an_accuracy_turns_back_into_its_number_of_correct_examples(examples, data):
     correct = data.draw(st.integers(0, examples))
-    assert whole(correct / examples * examples) == correct
+    assert least_count(correct / examples * examples) == correct
 
 
 @pytest.mark.parametrize("chances", [[], [1.5], [-0.1], [float("nan")]])

@@ -13,7 +13,7 @@ from abovechance import RandomBaseline
 from abovechance.chance.randomization import (
     RANDOMIZATION,
     Answers,
-    Result,
+    RandomizationResult,
     effective_prompts,
     for_verdicts,
     randomization_test,
@@ -52,7 +52,7 @@ def draws_of(study: Answers, number: int, seed: int = 0) -> np.ndarray:
     return np.concatenate([*study.gold.draws(np.random.default_rng(seed), number)])
 
 
-def result_of(predicted, gold, labels=2, shared=True, draws=999, seed=0, **more) -> Result:
+def result_of(predicted, gold, labels=2, shared=True, draws=999, seed=0, **more) -> RandomizationResult:
     return randomization_test(answers(predicted, gold, labels, shared), seed=seed, draws=draws, **more)
 
 

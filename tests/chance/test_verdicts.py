@@ -12,7 +12,15 @@ from abovechance.chance.best_of import is_above
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.study import verdict_counts
-from abovechance.chance.verdicts import JUDGED, Verdict, differ, judge, ranked, verdicts, with_left_out
+from abovechance.chance.verdicts import (
+    JUDGED,
+    Verdict,
+    is_uneven,
+    position_of,
+    ranked,
+    verdicts,
+    with_left_out,
+)
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.tables import readable
 
@@ -138,7 +146,7 @@ def test_power_is_kept_where_some_prompts_have_few_examples():
 def test_lacking_ones_own_demonstrations_is_no_other_set_of_examples(shots, differs):
     parts = [predictions(np.arange(n)[None] < 7).assign(prompt=n, shots=shots) for n in (10, 12, 13)]
     accuracy = accuracy_by_prompt(pd.concat(parts))
-    assert differ(accuracy) == differs
+    assert is_uneven(accuracy) == differs
     assert ranked(accuracy)["prompt"].tolist() == [10, 12, 13]
     table = verdicts(accuracy).iloc[0]
     plain = BestOf([RandomBaseline.from_chance(0.5, n) for n in (10, 12, 13)])
@@ -150,7 +158,7 @@ def test_prompts_on_examples_of_another_chance_differ():
         predictions(np.arange(10)[None] < 7, chance).assign(prompt=n) for n, chance in enumerate((0.5, 0.2))
     ]
     accuracy = accuracy_by_prompt(pd.concat(parts))
-    assert differ(accuracy)
+    assert is_uneven(accuracy)
     table = verdicts(accuracy).iloc[0]
     assert (table["best_prompt"], table["standard_baseline"]) == (1, 0.2)
 
@@ -180,12 +188,12 @@ def test_an_example_that_others_lack_altogether_makes_prompts_differ():
     few, more = predictions(np.arange(9)[None] < 7), predictions(np.arange(10)[None] < 7)
     more.loc[9, "chance"] = 0.25
     parts = [part.assign(prompt=number, shots=0) for number, part in enumerate((few, more))]
-    assert differ(accuracy_by_prompt(pd.concat(parts)))
+    assert is_uneven(accuracy_by_prompt(pd.concat(parts)))
 
 
 def test_a_baseline_equal_up_to_rounding_is_not_exceeded():
     assert not is_above(0.1 + 0.2, 0.3)
-    assert judge(is_above(0.1 + 0.2, 0.1), is_above(0.1 + 0.2, 0.3)) == "between"
+    assert position_of(is_above(0.1 + 0.2, 0.1), is_above(0.1 + 0.2, 0.3)) == "between"
 
 
 def test_counts_say_how_many_results_the_standard_baseline_misleads_about():

@@ -16,7 +16,7 @@ import yaml
 from scipy import stats
 
 from abovechance.compare.comparison import headline_of, sample_of
-from abovechance.compare.gate import Difference, decide, gate
+from abovechance.compare.gate import GateDifference, decide, gate
 from abovechance.compare.responses import Responses, arrange
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread
@@ -27,8 +27,8 @@ from tests.importers.test_lm_eval import lm_sample, write_lm
 from tests.running import run
 
 
-def difference_of(responses: Responses) -> Difference:
-    return Difference.from_sample(sample_of(responses))
+def difference_of(responses: Responses) -> GateDifference:
+    return GateDifference.from_sample(sample_of(responses))
 
 
 def responses_of(candidate: np.ndarray, reference: np.ndarray, tasks: int = 1) -> list:
@@ -58,7 +58,7 @@ def responses_of(candidate: np.ndarray, reference: np.ndarray, tasks: int = 1) -
     ],
 )
 def test_decisions_of_intervals(low, high, decision):
-    class Interval(Difference):
+    class Interval(GateDifference):
         def low(self, alpha):
             return low
 
@@ -225,7 +225,7 @@ def test_a_single_cluster_and_two_clusters():
     assert (single.decision, single.low, single.high, isnan(single.needed)) == ("cannot tell", -1, 1, True)
     # the standard error over two clusters is half of their difference; Student's t with 1 degree of freedom
     scores[1, 0, :8] = 1.0
-    two = Difference.from_sample(sample_of(of_scores(scores, np.repeat([0, 1], 10))))
+    two = GateDifference.from_sample(sample_of(of_scores(scores, np.repeat([0, 1], 10))))
     assert (two.value, two.spread.variances[-1]) == (pytest.approx(0.6), pytest.approx(0.4**2))
     assert (two.low(0.05), two.high(0.05)) == (-1, 1)
     assert two.low(0.4) > -1
@@ -233,7 +233,7 @@ def test_a_single_cluster_and_two_clusters():
 
 def test_an_interval_around_zero_has_the_variance_that_it_implies():
     # the variance at an end grows by a slope for each unit of the distance
-    difference = Difference(0.0, Spread((0.001,), (np.inf,)), 0.01, 0.0005, 0.0005)
+    difference = GateDifference(0.0, Spread((0.001,), (np.inf,)), 0.01, 0.0005, 0.0005)
     q = stats.norm.isf(0.05)
     assert difference.low(0.05) == -difference.high(0.05)
     distance = difference.high(0.05) - 0.01 / 2 - 0.001 / 2
@@ -317,7 +317,7 @@ def test_examples_are_needed_also_for_equal_answers_and_do_not_replace_prompts()
 
 
 def test_more_examples_reduce_their_part_of_the_variance_only():
-    difference = Difference(0.1, Spread((0.02, 0.03), (9, 99)), 0.01, 0.004, 0.002)
+    difference = GateDifference(0.1, Spread((0.02, 0.03), (9, 99)), 0.01, 0.004, 0.002)
     assert difference.with_examples(1) == difference
     more = difference.with_examples(4)
     assert more.spread.standard_error**2 == pytest.approx(0.02 + 0.03 / 4)

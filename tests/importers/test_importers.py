@@ -21,7 +21,7 @@ import pytest
 from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.importers import Options, diagnose, read_runs, uneven
+from abovechance.importers import Options, diagnose, read_runs, uneven_notes
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_records
@@ -492,13 +492,13 @@ def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error
     rows = "".join(f"0,{example},1,2\n" for example in "abcd") + "1,a,1,2\n"
     path.write_text("prompt,example,correct,choices\n" + rows)
     setting = Setting("model", "mine", 0)
-    (note,) = uneven(imported(path), {setting: ["p", "q"]})
+    (note,) = uneven_notes(imported(path), {setting: ["p", "q"]})
     assert "its prompts are evaluated on different examples, 1 to 4 of 4, the fewest by prompt 'q'" in note
     path.write_text("prompt,example,correct,choices\n0,a,1,2\n0,b,1,2\n1,c,1,2\n1,d,0,2\n")
-    (note,) = uneven(imported(path), {setting: ["p", "q"]})
+    (note,) = uneven_notes(imported(path), {setting: ["p", "q"]})
     assert "its prompts are evaluated on different examples, each on 2 of 4; the verdict" in note
     path.write_text("prompt,example,correct,choices,shots\n0,a,1,2,1\n0,b,1,2,1\n1,b,0,2,1\n1,c,0,2,1\n")
-    assert uneven(imported(path), {}) == []  # each lacks its own demonstration
+    assert uneven_notes(imported(path), {}) == []  # each lacks its own demonstration
     path.write_text("prompt,example,correct,choices\n0,a,1,2\n1,a,1,3\n")
     with pytest.raises(InputError, match="example 'a' has different numbers of choices under"):
         imported(path)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from abovechance.chance.random_baseline import RandomBaseline, whole
+from abovechance.chance.random_baseline import RandomBaseline, least_count
 
 Chances = float | Sequence[float] | Mapping[int, int]
 
@@ -83,7 +83,7 @@ class MaxOrderStatisticPoissonBinomial:
 
 def _floor(correct: float) -> int:
     """Return the whole number at or below, or the nearest where rounding made the difference."""
-    return -int(whole(-correct))
+    return -int(least_count(-correct))
 
 
 def _baseline(n: int, arg: Chances) -> RandomBaseline:

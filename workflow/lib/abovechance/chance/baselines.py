@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from abovechance.chance.best_of import BestOf, is_above, scale
-from abovechance.chance.random_baseline import RandomBaseline, number
+from abovechance.chance.random_baseline import RandomBaseline, as_scalar
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 
@@ -92,7 +92,7 @@ class Comparison:
         """Compare (...,) best scores with the best of a baseline's guessers."""
         above = is_above(score, best.maximum)
         return cls(
-            number(candidates.accuracy(best.maximum)),
+            as_scalar(candidates.accuracy(best.maximum)),
             above if above.ndim else bool(above),
             best.tail(score),
             best.log_below(score),

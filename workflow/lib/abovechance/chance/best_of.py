@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abovechance.chance.random_baseline import RandomBaseline, number, whole
+from abovechance.chance.random_baseline import RandomBaseline, as_scalar, least_count
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.html import as_html
 
@@ -74,7 +74,7 @@ class BestOf:
     def standard(self) -> Floats | float:
         """(...,) expected accuracy of one guesser, averaged over the prompts, in [0, 1]."""
         means = np.array([baseline.standard for baseline in self._baselines])
-        return number(self._counts @ means / self._prompts)
+        return as_scalar(self._counts @ means / self._prompts)
 
     @cached_property
     def scores(self) -> Floats:
@@ -87,19 +87,19 @@ class BestOf:
 
     def tail(self, score: ArrayLike) -> Floats | float:
         """Return probability that the best guesser has at least this score; arrays broadcast with (...,)."""
-        return number(-np.expm1(self._log_cdf(score, below=True)) + 0.0)  # not -0
+        return as_scalar(-np.expm1(self._log_cdf(score, below=True)) + 0.0)  # not -0
 
     def log_below(self, score: ArrayLike) -> Floats | float:
         """log of the probability that the best guesser has less than this score; tells large tails apart."""
-        return number(self._log_cdf(score, below=True))
+        return as_scalar(self._log_cdf(score, below=True))
 
     def cdf(self, score: ArrayLike) -> Floats | float:
         """Return probability that the best guesser has at most this score; arrays broadcast with (...,)."""
-        return number(np.exp(self._log_cdf(score, below=False)))
+        return as_scalar(np.exp(self._log_cdf(score, below=False)))
 
     def exceeded(self, score: ArrayLike) -> Floats | float:
         """Return probability that the best guesser has more than this score; arrays broadcast with (...,)."""
-        return number(-np.expm1(self._log_cdf(score, below=False)) + 0.0)
+        return as_scalar(-np.expm1(self._log_cdf(score, below=False)) + 0.0)
 
     @cached_property
     def guessing_above(self) -> Floats | float:
@@ -107,13 +107,13 @@ class BestOf:
         points = np.concatenate([self.scores, [np.inf]])
         mean = np.asarray(self.maximum)
         first = np.array([np.argmax(is_above(points, mean_value)) for mean_value in mean.ravel()])
-        return number(np.asarray(self.tail(points[first].reshape(mean.shape))))
+        return as_scalar(np.asarray(self.tail(points[first].reshape(mean.shape))))
 
     def pmf(self, score: ArrayLike) -> Floats | float:
         """Return probability that the best guesser has exactly this score; arrays broadcast with (...,)."""
         at_most, below = (self._log_cdf(score, below) for below in (False, True))
         # minus nothing times something would be -0
-        return number(np.exp(at_most) * -np.expm1(np.minimum(below - at_most, 0.0)) + 0.0)
+        return as_scalar(np.exp(at_most) * -np.expm1(np.minimum(below - at_most, 0.0)) + 0.0)
 
     def quantile(self, probability: float) -> Floats | float:
         """(...,) the least score that the best guesser does not exceed with this probability."""
@@ -121,17 +121,17 @@ class BestOf:
             raise ValueError(f"probability is {probability!r}: it must be between 0 and 1")
         if probability == 1:
             possible = np.array([_largest_count(baseline, self.standardized) for baseline in self._baselines])
-            return number(np.where(self._counts > 0, possible, -np.inf).max(axis=-1))
+            return as_scalar(np.where(self._counts > 0, possible, -np.inf).max(axis=-1))
         reached = np.exp(self._log_grid(self.scores, below=False)) >= probability
         reached[..., -1] = True
-        return number(self.scores[np.argmax(reached, axis=-1)])
+        return as_scalar(self.scores[np.argmax(reached, axis=-1)])
 
     @cached_property
     def maximum(self) -> Floats | float:
         """(...,) the expected best score: of accuracies, the maximum random baseline, in [0, 1]."""
         alone = np.zeros(self._prompts.shape) if self.standardized else np.asarray(self.standard)
         if np.all(self._prompts == 1):
-            return number(alone)
+            return as_scalar(alone)
         if len(self._baselines) == 1 and not self.standardized:
             return self._baselines[0].maximum(self._counts[..., 0])
         expected = np.full(self._prompts.shape, self.scores[0])
@@ -139,7 +139,7 @@ class BestOf:
             points = self.scores[begin - 1 : begin + POINTS]
             tails = -np.expm1(self._log_grid(points[1:], below=True))
             expected = expected + tails @ np.diff(points)
-        return number(np.where(self._prompts == 1, alone, expected))
+        return as_scalar(np.where(self._prompts == 1, alone, expected))
 
     def _log_cdf(self, score: ArrayLike, below: bool) -> Floats:
         """log of the probability that all guessers are at most at, or ``below``, a score."""
@@ -164,7 +164,7 @@ class BestOf:
             raise ValueError("score is nan: expected a number")
         # infinities are beyond all scores
         values = np.clip(score * unit + centre, -1.0, baseline.examples + 1.0)
-        return whole(values) - 1 if below else -whole(-values)
+        return least_count(values) - 1 if below else -least_count(-values)
 
 
 def is_above(score: ArrayLike, bound: ArrayLike) -> NDArray[np.bool_]:

@@ -157,7 +157,7 @@ class RandomBaseline:
         if not np.all(np.isfinite(at) & (at == np.floor(at))):
             raise ValueError(f"correct is a number of examples, so whole; got {correct!r}")
         below = np.clip(at, 0, self.examples + 1).astype(np.int64) - 1
-        return number(-np.expm1(np.asarray(prompts) * self.log_cdf(below)) + 0.0)  # not -0
+        return as_scalar(-np.expm1(np.asarray(prompts) * self.log_cdf(below)) + 0.0)  # not -0
 
     @overload
     def cdf(self, correct: float, prompts: int = 1) -> float: ...
@@ -177,7 +177,7 @@ class RandomBaseline:
         if np.any(np.isnan(correct)):
             raise ValueError(f"correct is a number of examples; got {correct!r}")
         at = np.floor(np.clip(correct, -1, self.examples)).astype(np.int64)
-        return number(np.exp(np.asarray(prompts) * self.log_cdf(at)))
+        return as_scalar(np.exp(np.asarray(prompts) * self.log_cdf(at)))
 
     @overload
     def pmf(self, correct: float, prompts: int = 1) -> float: ...
@@ -205,7 +205,7 @@ class RandomBaseline:
             below = np.log1p(-np.minimum(share, 1.0))
         counts = np.asarray(prompts)
         probabilities = np.exp(counts * at_most) * -np.expm1(counts * below)
-        return number(np.where(inside & (at_most > -np.inf), probabilities, 0.0))
+        return as_scalar(np.where(inside & (at_most > -np.inf), probabilities, 0.0))
 
     def quantile(self, probability: ArrayLike, prompts: ArrayLike = 1) -> NDArray[np.int64] | int:
         """Return the least number of correct examples that the best guesser does not exceed so probably.
@@ -288,19 +288,19 @@ class RandomBaseline:
         check_prompts(prompts)
         tails = -np.expm1(np.asarray(prompts)[..., None] * self._law.log_cdf[:-1])
         best = (self._law.first + tails.sum(axis=-1)) / self.examples
-        return number(np.where(np.asarray(prompts) == 1, self.standard, best))
+        return as_scalar(np.where(np.asarray(prompts) == 1, self.standard, best))
 
     @cached_property
     def _law(self) -> Distribution:
         return distribution(self._counts)
 
 
-def number(values: Floats) -> Floats | float:
+def as_scalar(values: Floats) -> Floats | float:
     """Return a float in place of an array without axes."""
     return float(values) if np.ndim(values) == 0 else values
 
 
-def whole(correct: ArrayLike) -> NDArray[np.int64]:
+def least_count(correct: ArrayLike) -> NDArray[np.int64]:
     """Return the least number of correct examples that is at least ``correct``.
 
     Accuracies are quotients: 0.29 * 100 is 28.999999999999996 in floating point

@@ -241,7 +241,7 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Result:
+class RandomizationResult:
     """The result of a randomization test.
 
     Attributes
@@ -308,7 +308,7 @@ def randomization_test(
     draws: int = 10_000,
     statistic: str = "accuracy",
     standardized: bool = False,
-) -> Result:
+) -> RandomizationResult:
     """Test whether the best prompt is better than the gold answers' being drawn anew allows.
 
     Parameters
@@ -363,7 +363,7 @@ def randomization_test(
     adjusted[order] = step_down
     power = np.nan if simulated is None else float(((as_good + 1) / (draws + 1) <= ALPHA).mean())
     how = answers.permuted, float(1 - moved.mean()), answers.clusters, power, reference
-    return Result(statistic, observed, float(step_down[0]), adjusted, draws, *how)
+    return RandomizationResult(statistic, observed, float(step_down[0]), adjusted, draws, *how)
 
 
 def _reference(answers: Answers, best: float) -> float:

@@ -27,6 +27,7 @@ from abovechance.chance.rounding import Correct, as_fraction
 from abovechance.core.columns import Column
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
+from abovechance.results.response_matrix import counts_differ
 
 POSITIONS = ("below", "between", "above")
 ADJUSTED = {
@@ -44,7 +45,7 @@ JUDGED = {
 }
 
 
-def judge(above_standard: ArrayLike, above_maximum: ArrayLike) -> Any:
+def position_of(above_standard: ArrayLike, above_maximum: ArrayLike) -> Any:
     """Return the position of best scores between the two baselines, from whether they are above each."""
     position = np.where(above_standard, np.where(above_maximum, "above", "between"), "below")
     return position if position.ndim else str(position)
@@ -150,7 +151,7 @@ class Verdict:
                 f"the results have {len(guessers)} prompts, but the number of prompts tried is "
                 f"{prompts_tried}; expected at least {len(guessers)}"
             )
-        prompts = TriedPrompts.in_order(guessers, differ(ordered))
+        prompts = TriedPrompts.in_order(guessers, is_uneven(ordered))
         if prompts_tried is not None:
             prompts = prompts.with_more(prompts_tried - len(guessers))
         return cls._from_best(int(ordered["correct"].iloc[0]), guessers[0], prompts)
@@ -198,7 +199,7 @@ class Verdict:
 
         This is the paper's verdict. It is not a significance test; for a test, see ``better_than_chance``.
         """
-        return str(judge(self.against[STANDARD.name].above, self.against[MAXIMUM.name].above))
+        return str(position_of(self.against[STANDARD.name].above, self.against[MAXIMUM.name].above))
 
     @property
     def judgement(self) -> dict[str, Any]:
@@ -266,14 +267,14 @@ def _baseline(chances: tuple[float, ...], counts: tuple[int, ...]) -> RandomBase
     return RandomBaseline.from_counts(dict(zip(chances, counts, strict=True)))
 
 
-def differ(accuracy: pd.DataFrame) -> bool:
+def is_uneven(accuracy: pd.DataFrame) -> bool:
     """Return whether the prompts of one setting have such different examples that accuracies are not
     comparable, as in ``ResponseMatrix.uneven``.
     """
     kinds = [baseline.counts for baseline in dict.fromkeys(random_baselines(accuracy))]
     chances = {chance for counts in kinds for chance in counts}
     numbers = np.array([[counts.get(chance, 0) for chance in chances] for counts in kinds])
-    return bool((numbers.max(axis=0) - numbers.min(axis=0) > accuracy["shots"].iloc[0]).any())
+    return counts_differ(numbers, int(accuracy["shots"].iloc[0]))
 
 
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
@@ -282,7 +283,7 @@ def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     Prompts are ordered by accuracy. If prompts ``differ``, they are ordered by the standardized score: the
     distance from the mean of a random guesser, in standard deviations of that guesser.
     """
-    standardized = differ(accuracy)
+    standardized = is_uneven(accuracy)
     score = [
         float(score_of(correct, baseline, standardized))
         for correct, baseline in zip(accuracy["correct"], random_baselines(accuracy), strict=True)

@@ -159,10 +159,10 @@ def imported_of(
     paths: list[Path], options: Options
 ) -> tuple[pd.DataFrame, dict[Setting, str], dict[Setting, list[str]]]:
     """Return the predictions in logs, and each setting's metric and names of prompts; print notes on them."""
-    from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven
+    from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven_notes
 
     runs = read_runs(paths, options)
     table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
-    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven(table, names)]):
+    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven_notes(table, names)]):
         tell_note(note)
     return table, metric_of, names

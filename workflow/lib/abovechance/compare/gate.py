@@ -52,7 +52,7 @@ GATE_TASKS = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class GateDifference:
     """A difference of means with an interval that also holds if few examples differ.
 
     Student's interval is too narrow if the results contain few losses or none, because then the estimated
@@ -81,7 +81,7 @@ class Difference:
     losses: float
 
     @classmethod
-    def from_sample(cls, sample: Sample) -> Difference:
+    def from_sample(cls, sample: Sample) -> GateDifference:
         """The first model less the second one."""
         difference, parts = sample.difference(0, 1), sample.contributions[0] - sample.contributions[1]
         # a single cluster does not show how the difference varies
@@ -132,12 +132,12 @@ class Difference:
             return least
         return float(brentq(self.high, least, 0.5, xtol=1e-14))
 
-    def with_examples(self, factor: float) -> Difference:
+    def with_examples(self, factor: float) -> GateDifference:
         """Return the expected difference for a multiple of the number of examples."""
         *of_prompts, of_examples = self.spread.variances
         *freedoms, freedom = self.spread.freedoms
         variances = (*of_prompts, of_examples / factor)
-        return Difference(
+        return GateDifference(
             self.value,
             Spread(variances, (*freedoms, freedom * factor), self.spread.overlap / factor),
             self.unit / factor,
@@ -238,7 +238,7 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
     """
     _check(responses, margin, alpha)
     samples = [sample_of(task) for task in responses]
-    differences = [Difference.from_sample(sample) for sample in samples]
+    differences = [GateDifference.from_sample(sample) for sample in samples]
     overall, family = differences[0], differences
     if len(samples) > 1:
         overall = _mean(samples, differences)
@@ -292,7 +292,9 @@ def _check(responses: Sequence[Responses], margin: float, alpha: float) -> None:
             raise InputError(f"{task.task}: scores are not from 0 to 1, as the gate expects")
 
 
-def _row(task: Responses, difference: Difference, p: float, margin: float, alpha: float) -> dict[str, object]:
+def _row(
+    task: Responses, difference: GateDifference, p: float, margin: float, alpha: float
+) -> dict[str, object]:
     """Return a row with the columns of ``GATE_TASKS``."""
     candidate, reference = task.means
     return {
@@ -309,7 +311,7 @@ def _row(task: Responses, difference: Difference, p: float, margin: float, alpha
     }
 
 
-def decide(difference: Difference, margin: float, alpha: float) -> str:
+def decide(difference: GateDifference, margin: float, alpha: float) -> str:
     """Return the decision that an interval of a difference allows.
 
     If the interval is below 0 and above minus the margin, the candidate is a little worse, but not by the
@@ -323,13 +325,13 @@ def decide(difference: Difference, margin: float, alpha: float) -> str:
     return WORSE if difference.high(alpha) < 0 else CANNOT_TELL
 
 
-def _mean(samples: Sequence[Sample], differences: Sequence[Difference]) -> Difference:
+def _mean(samples: Sequence[Sample], differences: Sequence[GateDifference]) -> GateDifference:
     """Return the mean difference over tasks, each task counted alike.
 
     One example of several tasks moves the mean by more than one of a single task, as far as its results on
     them go together.
     """
-    mean, tasks = Difference.from_sample(together(samples)), len(samples)
+    mean, tasks = GateDifference.from_sample(together(samples)), len(samples)
     single_parts = sum(difference.gains + difference.losses for difference in differences) / tasks**2
     if not single_parts:
         return mean
@@ -338,7 +340,7 @@ def _mean(samples: Sequence[Sample], differences: Sequence[Difference]) -> Diffe
     return replace(mean, unit=min(unit, mean.unit))
 
 
-def _needed(difference: Difference, margin: float, alpha: float, examples: int) -> float:
+def _needed(difference: GateDifference, margin: float, alpha: float, examples: int) -> float:
     """Return about how many examples decide with a probability of ``POWER``; nan if no number does."""
 
     def decides(factor: float) -> bool:

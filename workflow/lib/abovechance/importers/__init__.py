@@ -31,7 +31,7 @@ from abovechance.importers.contract import (
     check_recorded,
     examined,
 )
-from abovechance.importers.table import combine, metrics, prompt_names, uneven
+from abovechance.importers.table import combine, metrics, prompt_names, uneven_notes
 
 __all__ = [
     "FORMATS",
@@ -45,7 +45,7 @@ __all__ = [
     "metrics",
     "prompt_names",
     "read_runs",
-    "uneven",
+    "uneven_notes",
 ]
 
 _MODULES = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from abovechance.chance.verdicts import differ
+from abovechance.chance.verdicts import is_uneven
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting, by_setting
 from abovechance.core.words import natural_key
@@ -68,7 +68,7 @@ def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
     return {setting: run.metric for setting, run in by_setting.items()}
 
 
-def uneven(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[str]:
+def uneven_notes(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[str]:
     """Return a note about settings whose prompts are evaluated on different examples.
 
     That each prompt lacks its own demonstrations is as it should be.
@@ -85,7 +85,7 @@ def uneven(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[
         examples = rows["example"].nunique()
         sizes = rows.groupby("prompt").size()
         if sizes.min() < examples - setting.shots:
-            standardized = differ(accuracy_by_prompt(rows))
+            standardized = is_uneven(accuracy_by_prompt(rows))
             score = (
                 "standardized scores, (correct - mean) / deviation of a guesser"
                 if standardized

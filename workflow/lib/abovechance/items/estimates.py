@@ -12,7 +12,7 @@ from abovechance.items.anchors import Anchors
 from abovechance.items.classical import checked
 from abovechance.items.response_theory import Items, fit, most_likely
 
-HELD_OUT = 5  # every fifth row is held out to see how far off the model is
+EVERY_HELD_OUT = 5  # every fifth row is held out to see how far off the model is
 
 
 def weighted(anchors: Anchors, responses: ArrayLike) -> Floats:
@@ -97,9 +97,9 @@ def model_error(matrix: ArrayLike, dimensions: int = 1) -> float:
     """
     numeric = checked(matrix)
     rows, count = numeric.shape
-    if rows < HELD_OUT or count < 2:
+    if rows < EVERY_HELD_OUT or count < 2:
         return np.nan
-    held_out = np.arange(rows) % HELD_OUT == 0
+    held_out = np.arange(rows) % EVERY_HELD_OUT == 0
     train, test = numeric[~held_out], numeric[held_out]
     known_items = np.isfinite(train).any(axis=0)
     train, test = train[:, known_items], test[:, known_items]

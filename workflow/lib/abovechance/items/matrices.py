@@ -13,7 +13,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
 from abovechance.items.features import EXAMPLE_FEATURES, associations, grouped
-from abovechance.items.splits import HELD_OUT, at_random
+from abovechance.items.splits import ROWS_HELD_OUT, at_random
 
 FEWEST = 5  # rows, of which a correlation is said
 ROW = ["model", "shots", "prompt"]
@@ -165,7 +165,7 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
     for item in range(scores.shape[1]):
         rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest_score[:, item]))
         order = rows[np.argsort(rest_score[rows, item], kind="stable")]
-        first = len(order) - round(len(order) * HELD_OUT)
+        first = len(order) - round(len(order) * ROWS_HELD_OUT)
         for part, places in enumerate((order[:first], order[first:])):
             x, y = scores[places, item], rest_score[places, item]
             if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:

@@ -20,7 +20,7 @@ from abovechance.items.response_theory import (
     posterior_of,
 )
 
-HELD_OUT = 0.1  # of the responses
+RESPONSES_HELD_OUT = 0.1  # of the responses
 SIMULATIONS = 20
 HELD_OUT_FIT = {
     "model": Column.text("name of the statistical model of the responses, such as item response theory"),
@@ -37,7 +37,7 @@ class TooFewError(InputError):
 
 
 def held_out(
-    matrix: ArrayLike, dimensions: tuple[int, ...] = (1, 2), share: float = HELD_OUT, seed: int = 0
+    matrix: ArrayLike, dimensions: tuple[int, ...] = (1, 2), share: float = RESPONSES_HELD_OUT, seed: int = 0
 ) -> pd.DataFrame:
     """Return how well models foresee responses that were held out at random.
 

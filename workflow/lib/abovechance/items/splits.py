@@ -11,11 +11,11 @@ from abovechance.core.arrays import Ints
 from abovechance.core.errors import InputError
 from abovechance.items.classical import row_scores
 
-HELD_OUT = 0.2  # of rows, as in the paper: 14 of 70
+ROWS_HELD_OUT = 0.2  # of rows, as in the paper: 14 of 70
 FOLDS = 5  # at most
 
 
-def at_random(rows: int, share: float = HELD_OUT, seed: int = 0) -> tuple[Ints, Ints]:
+def at_random(rows: int, share: float = ROWS_HELD_OUT, seed: int = 0) -> tuple[Ints, Ints]:
     """(train, test) places of rows, ``share`` of them (in whole ones, at least one of both) in test."""
     held_out = _held_out(rows, share)
     order = np.random.default_rng(seed).permutation(rows)
@@ -25,7 +25,7 @@ def at_random(rows: int, share: float = HELD_OUT, seed: int = 0) -> tuple[Ints, 
 def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
     """(train, test) places of rows, the best fifth of them in test: what items say of better models."""
     scores = row_scores(matrix)
-    held_out = _held_out(len(scores), HELD_OUT)
+    held_out = _held_out(len(scores), ROWS_HELD_OUT)
     order = np.argsort(-scores, kind="stable")
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 

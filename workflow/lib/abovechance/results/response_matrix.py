@@ -51,7 +51,7 @@ class ResponseMatrix:
         A prompt is not evaluated on its own demonstrations. If prompts differ by more than that in their
         numbers of examples of any chance, accuracies on fewer or easier examples can be higher by chance.
         """
-        return bool((np.ptp(self.counts[1], axis=0) > shots).any())
+        return counts_differ(self.counts[1], shots)
 
     @classmethod
     def from_predictions(cls, predictions: pd.DataFrame) -> ResponseMatrix:
@@ -69,3 +69,8 @@ class ResponseMatrix:
         return cls(
             np.asarray(prompts), np.asarray(examples).astype(str), evaluated, correct, predicted, chance
         )
+
+
+def counts_differ(counts: Ints, shots: int) -> bool:
+    """Return whether (prompts, chances) numbers of examples differ by more than the demonstrations do."""
+    return bool((np.ptp(counts, axis=0) > shots).any())
