@@ -64,15 +64,26 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
 
 
 def prompts_allowed(baseline: RandomBaseline, accuracy: float) -> int | None:
-    """Return the most prompts whose maximum baseline stays below an accuracy.
+    """Return the largest number of prompts whose maximum baseline is below an accuracy.
 
-    With more prompts than these, chance alone is expected to reach it.
+    With more prompts, the best of as many guessers is expected to reach the accuracy.
+
+    Parameters
+    ----------
+    baseline
+        The random baseline of one guesser on the examples.
+    accuracy
+        An accuracy in [0, 1].
 
     Returns
     -------
     int or None
-        0 where one guesser is expected to reach it; None where more than 10^15 prompts may be
-        tried.
+        0 if one guesser is expected to reach the accuracy; None if more than 10^15 prompts are allowed.
+
+    Raises
+    ------
+    ValueError
+        If the accuracy is not in [0, 1].
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
@@ -90,9 +101,27 @@ def least_above(baseline: RandomBaseline, prompts: int) -> float | None:
 
 
 def least_significant(baseline: RandomBaseline, prompts: int, alpha: float = ALPHA) -> float | None:
-    """Return the least accuracy that the best of ``prompts`` guessers reaches with at most this probability.
+    """Return the lowest accuracy that is significantly better than chance.
 
-    None where even answering all correctly is more probable.
+    Parameters
+    ----------
+    baseline
+        The random baseline of one guesser on the examples.
+    prompts
+        Number of prompts tried, at least 1.
+    alpha
+        Significance level in (0, 1): the best of as many guessers reaches the accuracy with at most this
+        probability.
+
+    Returns
+    -------
+    float or None
+        In [0, 1]; None if the best guesser answers all examples correctly with a higher probability.
+
+    Raises
+    ------
+    InputError
+        If ``alpha`` is not in (0, 1).
     """
     check_inside(0, 1, alpha=alpha)
     accuracy = float(least_accuracies(baseline, prompts, alpha))
@@ -112,20 +141,24 @@ def power(
     better: int = 1,
     alpha: float | None = ALPHA,
 ) -> float:
-    """The probability that the best prompt is found to be better than chance.
+    """Return the probability that the best prompt is found to be better than chance.
 
     Parameters
     ----------
     baseline
-        That of one random guesser on the examples.
+        The random baseline of one guesser on the examples.
     accuracy
-        The true accuracy of the prompts that are better than chance: that with which they
-        answer each example.
+        True accuracy in [0, 1] of the prompts that are better than chance, on each example.
     prompts, better
-        How many prompts are tried, and how many of them have that accuracy; the others guess.
+        Number of prompts tried, and number of them that have this accuracy. The others guess.
     alpha
-        The best accuracy counts as better than chance where guessing reaches it with at most
-        this probability; None: where it is above the maximum baseline.
+        Significance level: the best accuracy is better than chance if the best guesser reaches it with at
+        most this probability. None: if it is above the maximum baseline.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"accuracy is {accuracy}: it must be between 0 and 1")
@@ -152,6 +185,15 @@ def examples_for_power(
     one more is. So it is enough to look where one more is asked for: there, it has to be enough
     ``STEPS`` times in a row. If the accuracy is very near the chance, power can be lower by less than
     0.001 at a few greater numbers.
+
+    Parameters
+    ----------
+    chance
+        Probability of a lucky guess on an example, in (0, 1).
+    accuracy, prompts, better, alpha
+        See ``power``. The accuracy is above the chance.
+    target_power
+        The required power, in (0, 1).
 
     Raises
     ------
@@ -196,12 +238,20 @@ def power_curve(
     alpha: float | None = ALPHA,
     better: int = 1,
 ) -> pd.DataFrame:
-    """Power over numbers of examples and prompts and true accuracies of the better prompts.
+    """Return the power for each combination of a number of examples, a number of prompts and an accuracy.
 
     Parameters
     ----------
+    chance
+        Probability of a lucky guess on an example, in (0, 1).
+    examples, prompts
+        Numbers of examples and of prompts tried.
+    accuracies
+        True accuracies of the prompts that are better than chance.
+    alpha
+        See ``power``.
     better
-        The number of better prompts. Smaller numbers of prompts are all better.
+        Number of better prompts. If fewer prompts are tried, all of them are better.
 
     Returns
     -------

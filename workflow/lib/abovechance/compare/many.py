@@ -53,6 +53,15 @@ RANKS = {
 def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Return all pairs of models.
 
+    Parameters
+    ----------
+    sample
+        From ``paired``, ``prompted``, ``trained``, ``unpaired`` or ``together``.
+    names
+        (models,) names, all different.
+    confidence
+        Simultaneous confidence level of the intervals, in (0, 1).
+
     Returns
     -------
     DataFrame
@@ -116,6 +125,8 @@ def ranks(
 
     Parameters
     ----------
+    sample, names, confidence
+        See ``pairs``.
     all_pairs
         The result of ``pairs``, if it is computed already.
 

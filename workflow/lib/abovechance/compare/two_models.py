@@ -434,10 +434,18 @@ def _exactly(reached: float, sizes: Floats) -> float:
 
 
 def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the p-value of McNemar's exact test.
+    """Return the p-value of McNemar's exact test: is either model as often the only correct one?
 
-    It tests whether the two models are equally often the only correct one. It is missing if a score is
-    neither 0 nor 1."""
+    Parameters
+    ----------
+    first, second
+        (examples,) scores of the two models on the same examples.
+
+    Returns
+    -------
+    float
+        In [0, 1]; missing if a score is neither 0 nor 1.
+    """
     first, second = checked(first, second)
     if not np.isin(first, (0, 1)).all() or not np.isin(second, (0, 1)).all():
         return np.nan

@@ -16,14 +16,35 @@ FOLDS = 5  # at most
 
 
 def at_random(rows: int, share: float = ROWS_HELD_OUT, seed: int = 0) -> tuple[Ints, Ints]:
-    """(train, test) places of rows, ``share`` of them (in whole ones, at least one of both) in test."""
+    """Return (train, test) places of rows, of which a random share is in test.
+
+    Parameters
+    ----------
+    rows
+        Number of rows, at least 2.
+    share
+        Share of the rows in test, in (0, 1). Both parts have at least one row.
+    seed
+        Random seed.
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range.
+    """
     held_out = _held_out(rows, share)
     order = np.random.default_rng(seed).permutation(rows)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 
 
 def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
-    """(train, test) places of rows, the best fifth of them in test: what items say of better models."""
+    """Return (train, test) places of rows: the fifth with the best scores is in test.
+
+    Parameters
+    ----------
+    matrix
+        (rows, items) responses.
+    """
     scores = row_scores(matrix)
     held_out = _held_out(len(scores), ROWS_HELD_OUT)
     order = np.argsort(-scores, kind="stable")
@@ -37,14 +58,21 @@ def _held_out(rows: int, share: float) -> int:
 
 
 def by_group(groups: Sequence[str], most_splits: int = FOLDS, seed: int = 0) -> Iterator[tuple[Ints, Ints]]:
-    """(train, test) places of rows, each group in test once: rows of one model are alike.
+    """Yield (train, test) places of rows, with each group in test once, because rows of one model are alike.
 
     Parameters
     ----------
     groups
-        (rows,) such as the model; of at least two.
+        (rows,) the group of each row, such as its model; at least two different ones.
     most_splits
-        Into how many parts groups are put together, where there are more.
+        Largest number of splits. If there are more groups, several of them are in one test part.
+    seed
+        Random seed of the order of groups.
+
+    Raises
+    ------
+    InputError
+        If there is one group.
     """
     group_names = np.asarray(groups)
     names = np.unique(group_names)

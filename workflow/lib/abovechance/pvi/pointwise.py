@@ -127,7 +127,21 @@ def v_information(
 def by_group(
     values: ArrayLike, groups: Sequence[Hashable], clusters: ArrayLike | None = None
 ) -> dict[Hashable, Estimate]:
-    """Return the V-usable information within each class or part of a data set, by their first examples.
+    """Return the V-usable information within each class or part of a data set, in order of appearance.
+
+    Parameters
+    ----------
+    values
+        (examples,) PVI in bits.
+    groups
+        (examples,) the class or part of each example.
+    clusters
+        (examples,) the same value for examples that belong together.
+
+    Returns
+    -------
+    dict
+        {group: its mean PVI with a confidence interval}.
 
     Raises
     ------

@@ -136,9 +136,16 @@ class Threshold(NamedTuple):
 
 
 def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
-    """Return which PVI divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
+    """Return the PVI that best divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
 
-    Halfway between two examples; of several that are as good, the lowest.
+    It is halfway between two examples. If several thresholds are equally good, it is the lowest.
+
+    Parameters
+    ----------
+    values
+        (examples,) PVI in bits.
+    correct
+        (examples,) whether the prediction is right.
 
     Raises
     ------
