@@ -41,7 +41,7 @@ class Study:
     Attributes
     ----------
     name
-        What it is called.
+        Name of the study in the archive.
     folder
         Its results.
     files

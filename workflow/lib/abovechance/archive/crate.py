@@ -73,7 +73,7 @@ def metadata(
     Parameters
     ----------
     name
-        Of the study.
+        Name of the study.
     settings
         The config's key ``archive``.
     version

@@ -41,7 +41,7 @@ class Rerun:
     Attributes
     ----------
     equal
-        How many files have the same bytes as the archived ones.
+        Number of files with the same bytes as the archived ones.
     different
         The names of those that have not, were not made, or are not in the archive.
     """
@@ -70,9 +70,9 @@ def rerun(
     release
         The release that the study is about, if it is about one.
     cores
-        How many processors may be used.
+        Number of processors that the run may use.
     downloads
-        Where pinned downloads are already, which a study of a release needs; without this folder they are
+        Folder with pinned downloads, which a study of a release needs. If there is no such folder, they are
         downloaded.
     bigbench
         The BIG-bench checkout that the study's tasks came from, if they did.

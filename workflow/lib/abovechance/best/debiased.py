@@ -213,7 +213,7 @@ def largest_normal(count: int, correlation: float, tail: float) -> float:
     Parameters
     ----------
     count
-        How many there are.
+        Number of normals.
     correlation
         Correlation of any two of them, in [0, 1).
     """

@@ -72,7 +72,7 @@ class Best:
     candidates
         One row per candidate, the best first: the columns of ``CANDIDATES``.
     assumption
-        What readers should know about the data; empty if all candidates have a score on every example.
+        Facts about the data that readers need; empty if all candidates have a score on every example.
     start
         Name of the candidate that the search started with, if there is one.
     difference

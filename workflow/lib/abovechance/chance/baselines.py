@@ -106,10 +106,10 @@ class Baseline:
     Attributes
     ----------
     name
-        What its columns begin with: ``<name>_baseline`` is its expected accuracy, ``<name>_tail`` the
+        The beginning of its columns: ``<name>_baseline`` is its expected accuracy, ``<name>_tail`` the
         probability that it does at least as well as the best prompt.
     expected, tail
-        What these columns mean.
+        The meanings of these columns.
     guessers
         The guessers that it has for the prompts that were tried.
     """

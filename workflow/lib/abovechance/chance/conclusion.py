@@ -46,7 +46,7 @@ def conclude(
     randomization_tail
         The randomization test's p-value; nan if it has no power, None if there is no such test.
     name
-        How p-values are called.
+        The name of p-values in the reason.
     """
     rejects = tail <= ALPHA
     rivals = "one guesser" if prompts == 1 else f"the best of {prompts} guessers"
@@ -103,7 +103,7 @@ def in_words(table: pd.DataFrame, noun: str = "setting") -> list[str]:
         From ``with_conclusions``. Rows without a conclusion do not count. If an accuracy is rounded so that
         several positions are possible, the lowest counts.
     noun
-        What a row is.
+        The noun for a row, such as setting.
     """
     judged = table[table["better_than_chance"].notna()]
     number = len(judged)

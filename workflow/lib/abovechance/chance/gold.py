@@ -135,7 +135,7 @@ class Singles:
     examples
         (n,) their numbers.
     exchanges
-        Which of them exchange labels; units are places in ``examples``.
+        Those examples that exchange labels; units are places in ``examples``.
     """
 
     examples: Ints
@@ -171,7 +171,7 @@ class Clusters:
     examples
         (clusters, members) the numbers of their examples.
     exchanges
-        Which of them exchange patterns; units are places in ``examples``.
+        Those examples that exchange patterns; units are places in ``examples``.
     patterns
         (clusters, places, members, choices) which choices are correct under each pattern that a cluster can
         have.

@@ -336,7 +336,7 @@ def guessed_outcomes(
     seed, how
         See ``all_outcomes``; the seed decides the guesses too.
     sets
-        How many times all settings' prompts are replaced.
+        Number of times that all settings' prompts are replaced.
     """
     parts = [
         all_outcomes((_guessed(part, seed, number) for part in settings()), seed, **how).assign(set=number)

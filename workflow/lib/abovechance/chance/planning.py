@@ -43,7 +43,7 @@ def examples_needed(chance: float, prompts: int, margin: float) -> int:
     prompts
         Prompts to be tried, at least 1.
     margin
-        How far the maximum baseline may be above the chance, in (0, 1).
+        Largest difference between the maximum baseline and the chance, in (0, 1).
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Distribution:
     Attributes
     ----------
     examples
-        How many examples there are.
+        Number of examples.
     first
         The least number of correct examples with a probability above 0 in floating point.
     pmf

@@ -255,14 +255,14 @@ class RandomizationResult:
     adjusted
         (prompts,) adjusted p-values, for which the family-wise error rate holds.
     draws
-        How many times the gold answers were drawn.
+        Number of random draws of the gold answers.
     permuted
         The share of examples with a choice that others have too; the others' gold answers were redrawn.
     fixed
         The share of examples whose gold answer is the same in all draws: most often, since it cannot
         change, as where all have one gold label, or a cluster is like no other.
     clusters
-        How many clusters the examples make, which are drawn as wholes.
+        Number of clusters of examples; clusters are drawn as wholes.
     power
         The probability, in [0, 1], that the test of a single prompt rejects at a level of 0.05, if the prompt
         is correct on a random subset of examples, as many as give ``reference``. It is missing for macro-F1.

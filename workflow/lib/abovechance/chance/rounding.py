@@ -108,7 +108,7 @@ def completed_digits(
     Parameters
     ----------
     digits
-        How many decimals are written. 0 and 1 without decimals are exact.
+        Number of decimals that are written. 0 and 1 without decimals are exact.
     groups
         The same for accuracies that were rounded alike.
     """

@@ -119,7 +119,7 @@ class Verdicts:
     table
         One row per score: the table ``VERDICTS`` of settings, or that of ``judge_scores``.
     noun
-        What a row is: ``setting`` or ``score``.
+        The noun for a row: ``setting`` or ``score``.
     remarks
         More sentences about the rows.
     """

@@ -192,7 +192,7 @@ def _verdicts(paths: list[Path], given_options: Mapping[str, object], reading: O
     given_options
         {option: its value}, which only other tools' results can have.
     reading
-        How other tools' results are read.
+        The options for reading other tools' results.
     """
     if studies := [*filter(_is_study, paths)]:
         refuse(given_options, "with a study's folder, because its stored verdicts are shown")

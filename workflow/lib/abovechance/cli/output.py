@@ -101,9 +101,9 @@ def check_writable(path: Path, option: str, suffixes: tuple[str, ...], inputs: I
     Parameters
     ----------
     option
-        Which option names it.
+        The option that names the file.
     suffixes
-        What its name may end in.
+        The allowed ends of its name.
     inputs
         The arguments that name files and folders to read, none of which it may be.
     """

@@ -80,9 +80,9 @@ class TaskComparison:
     task, shots, models
         The better model first if there are two.
     prompts
-        How many prompts all models have.
+        Number of prompts that all models have.
     notes
-        What people should know.
+        Notes for readers.
     about
         The scope of the conclusions. Empty if they hold for similar examples.
     ranks, pairs
@@ -182,9 +182,9 @@ def compare_models(
         The responses of each task and number of shots. Sentences state differences in percentage points, as
         if scores were shares.
     confidence
-        Of intervals.
+        Confidence level of the intervals, in (0, 1).
     power
-        Of planning.
+        Power for ``detectable`` and ``needed``, in (0, 1).
     seed_deviation
         The standard deviation of a score over training seeds, as known from elsewhere.
     """

@@ -74,7 +74,7 @@ class Shared(NamedTuple):
     places
         For each task, the place of each of its clusters among those of all tasks.
     different
-        How many different ones there are.
+        Number of different ones.
     """
 
     places: list[Ints]

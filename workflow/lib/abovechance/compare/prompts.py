@@ -112,7 +112,7 @@ class PromptPair:
     counts
         (clusters,) the number of examples.
     correlation
-        Of the differences of two examples of one cluster.
+        Correlation of the differences of two examples of one cluster.
     shape
         The numbers of prompts and examples.
     scale

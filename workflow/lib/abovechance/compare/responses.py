@@ -42,9 +42,9 @@ class Responses:
     clusters
         (examples,) the same number for examples that belong together.
     notes
-        What people should know.
+        Notes for readers.
     repeats
-        What the first dimension of ``seeds`` is: trainings, or prompts if each model has its own.
+        The meaning of the first dimension of ``seeds``: trainings, or prompts if each model has its own.
     prompts_averaged
         Whether scores are means over prompts that differ between models.
     seed_names
@@ -119,7 +119,7 @@ def arrange(
     clusters
         {task: by example, the same number for those that belong together}, where that is known.
     least
-        How many models are several.
+        Smallest number of models that can be compared.
 
     Raises
     ------

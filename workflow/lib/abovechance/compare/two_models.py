@@ -102,7 +102,7 @@ def compare(
         (examples,) the same for examples that belong together, such as questions on one passage; without
         it, each is by itself.
     confidence, power
-        Of intervals and of planning, each in (0, 1).
+        Confidence level of intervals and power for planning, each in (0, 1).
 
     Raises
     ------
@@ -187,7 +187,7 @@ class ScoreTest:
     better, worse
         On how many examples the first alone is right, and the second alone.
     examples
-        How many there are.
+        Number of examples.
     """
 
     better: int

@@ -25,13 +25,13 @@ class Column:
     type
         Its type in Arrow.
     meaning
-        What it says, as results/README.md has it.
+        The meaning of the column, for results/README.md.
     unit
         The unit or the range of its values, where they have one.
     is_tail
         Whether it is a probability of which small values matter, and is written with two digits.
     lacking
-        What people see where a value is missing.
+        The text that people see if a value is missing.
     optional
         Whether some tables of this kind are without it.
     """

@@ -39,9 +39,9 @@ class Estimate(NamedTuple):
     examples, clusters
         From how many examples it is, and how many of these have nothing to do with each other.
     confidence
-        Of the interval.
+        Confidence level of the interval, in (0, 1).
     method
-        What interval and p-value are made by.
+        The method of the interval and the p-value.
     """
 
     value: float
@@ -196,7 +196,7 @@ def clustered_variance(
     sizes
         (clusters,) how many examples each has.
     correlation
-        Of two examples of one cluster, in [0, 1] (``intraclass``).
+        Correlation of two examples of one cluster, in [0, 1] (``intraclass``).
     weights
         (clusters,) the weight of each in the mean; their sum is 1. Unless given, they are proportional to the
         sizes, which means that each example counts alike.
@@ -254,7 +254,7 @@ def satterthwaite(
     variances, freedoms
         Each variance, and its degrees of freedom.
     variance
-        Of which the degrees of freedom are asked; the sum without it.
+        The variance whose degrees of freedom are returned; by default, the sum.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def clustered_mean(
     clusters
         (examples,) the same for examples that belong together; without it, each is by itself.
     confidence
-        Of the interval, in (0, 1).
+        Confidence level of the interval, in (0, 1).
 
     Returns
     -------
@@ -344,7 +344,7 @@ def bootstrap_interval(
     clusters
         (examples,) the same for examples that belong together; without it, each is by itself.
     method
-        Of ``scipy.stats.bootstrap``: ``basic`` (pivotal), ``percentile`` or ``BCa``.
+        The method of ``scipy.stats.bootstrap``: ``basic`` (pivotal), ``percentile`` or ``BCa``.
 
     Returns
     -------

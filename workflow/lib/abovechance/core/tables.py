@@ -42,11 +42,11 @@ class TableSchema:
     Attributes
     ----------
     name
-        What the table is called, in messages and in results/README.md.
+        Name of the table in messages and in results/README.md.
     columns
         {name: column}, in the order in which files have them.
     rows
-        What a row is, in a sentence.
+        A sentence that says what a row is.
     file
         The file in a study's folder; ``tables/<name>`` if it is one of the tables for people.
     """

@@ -101,7 +101,7 @@ class Diagnosis:
     model, task
         Names in the results; empty if the file cannot be read.
     suspicion
-        What looks wrong.
+        The suspicion.
     """
 
     file: str

@@ -37,17 +37,17 @@ class Options:
     chance
         Chance of a lucky guess on every example, where the results do not have the choices.
     metric
-        Which of a tool's metrics says whether an example is correct: its value in the log is taken.
-        Unless given, the log-likelihoods of the choices decide where the log has them, and else the
+        The tool's metric that says whether an example is correct: its value in the log counts.
+        Unless given, the log-likelihoods of the choices decide if the log has them, and otherwise the
         tool's own metric for multiple choice.
     filter
-        Which of lm-evaluation-harness's filters.
+        The filter of lm-evaluation-harness.
     epoch
-        Which of inspect's epochs; the first unless given.
+        The epoch of inspect; by default, the first.
     each_file
         Whether each run is another prompt of its model and task.
     prompts
-        How many prompts were tried, where only the best one's results are there.
+        Number of prompts tried, if there are results of the best one only.
     command
         The command that asks, such as ``check``. ``doctor`` reads all filters and scorers of a log.
     """
@@ -78,7 +78,7 @@ class Reported:
     accuracy
         In [0, 1], where it is reported.
     examples
-        How many there were, where that is reported.
+        Number of examples, if it is reported.
     """
 
     place: str
@@ -93,7 +93,7 @@ class Run:
     Attributes
     ----------
     file
-        Where they come from, for messages.
+        The file or folder of the results, for messages.
     rows
         ``example`` str, ``predicted`` (number of the choice, -1 where not known), ``correct``
         bool, ``tie`` bool, ``chance`` (nan where not known); and ``prompt``, a name, where the
@@ -106,9 +106,9 @@ class Run:
         the flags ``truncated`` (the prompt) and ``cut_off`` (the output ended at the token limit). ``None``
         is unknown.
     notes
-        What people should know: what was left out, and why.
+        Notes for readers: what was left out, and why.
     reported
-        What the tool itself reports of all rows.
+        The tool's own summary of all rows.
     metric
         The metric whose value is ``correct``, as the tool names it.
     unscored
@@ -172,9 +172,9 @@ class Importer(Protocol):
     TOOL
         The name of the tool.
     OPTIONS
-        Which of ``metric``, ``filter`` and ``epoch`` mean something for its results.
+        Those of ``metric``, ``filter`` and ``epoch`` that its results can have.
     LOOKS_LIKE
-        What its results look like, in an error about files that are none.
+        A description of its results, for errors about other files.
     """
 
     TOOL: str
@@ -262,7 +262,7 @@ def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) 
     Parameters
     ----------
     choices
-        How many there are; 0 where that is not known.
+        Number of choices; 0 if it is unknown.
     correct_choices
         The numbers of the correct ones; None where they are not known.
     """

@@ -86,7 +86,7 @@ class _Results:
     file
         Its path; None if there is none.
     content
-        What it contains.
+        The content of the file.
     task, date
         From the name of the log.
     """

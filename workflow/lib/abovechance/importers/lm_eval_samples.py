@@ -34,7 +34,7 @@ class Sample:
     texts
         The choices as they were scored, behind the context; None where the log lacks one.
     delimiter
-        What stands between context and choice.
+        The text between context and choice.
     """
 
     delimiter = ""

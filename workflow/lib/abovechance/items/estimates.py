@@ -74,9 +74,9 @@ def share_of_weighted(bias: float, variance: float, size: int) -> float:
     bias
         By how much the fitted model is off, ``model_error``.
     variance
-        Of a row's scores over items, the mean over rows.
+        Variance of a row's scores over items, averaged over rows.
     size
-        Of how many anchors.
+        Number of anchors.
     """
     if not (bias >= 0 and variance >= 0 and size >= 1):
         raise InputError(f"bias {bias:g}, variance {variance:g}, {size} anchors; expected 0 or more")

@@ -116,7 +116,7 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
     Parameters
     ----------
     features
-        What is known of the examples (``features.EXAMPLE_FEATURES``).
+        The table ``features.EXAMPLE_FEATURES``, if features are known.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
     Parameters
     ----------
     listed
-        What ``items_of`` says of them.
+        The result of ``items_of``.
 
     Returns
     -------

@@ -46,9 +46,9 @@ def held_out(
     matrix
         (rows, items) 0 or 1, nan where there is none.
     dimensions
-        Of the item response models.
+        Numbers of dimensions of the item response models.
     share
-        Of the responses.
+        Share of the responses that are held out, in (0, 1).
 
     Returns
     -------

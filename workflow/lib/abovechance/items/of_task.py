@@ -88,11 +88,11 @@ class Study:
     examples
         The numbers of examples that smaller benchmarks keep.
     repeats
-        How often they are chosen.
+        Number of times that they are chosen.
     replays
-        How many prompts of each setting are evaluated adaptively.
+        Number of prompts of each setting that are evaluated adaptively.
     seed
-        Of all that is drawn.
+        Random seed of everything that is drawn.
     """
 
     groups: Mapping[str, str]
@@ -126,7 +126,7 @@ def analyse(
     chance
         {example: chance of a lucky guess}.
     features
-        What is known of the task's examples (``example_features``); empty where nothing is.
+        The task's rows of ``example_features``; empty if nothing is known.
 
     Returns
     -------

@@ -22,9 +22,9 @@ class Question:
     low, high
         The least and the highest score of an example.
     names
-        What is said where the sum is above, is below, and where it is neither.
+        The answers if the sum is above, is below, and if it is neither.
     examples
-        How many there are, where the question depends on it.
+        Number of examples, if the question depends on it.
     """
 
     largest: float

@@ -71,7 +71,7 @@ def replays(
     chance
         {example: chance of a lucky guess}.
     prompts
-        How many of each setting are taken, at random; those of two models that are compared have the same
+        Number of prompts of each setting, chosen at random; two models that are compared have the same
         number.
     alpha
         The most that a wrong decision may be probable.

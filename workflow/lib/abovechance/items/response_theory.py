@@ -48,7 +48,7 @@ class Items:
     log_likelihood
         Marginal, of all responses, in nats.
     rounds
-        Of the algorithm.
+        Number of rounds of the algorithm.
     converged
         Whether parameters stood still.
     """

@@ -146,9 +146,9 @@ def costs(
     sizes
         Numbers of examples that are kept; those that are fewer than all of them.
     repeats
-        How many times each is chosen, with other seeds.
+        Number of times that each is chosen, with other seeds.
     rows
-        What the rows of ``test`` are, where they are seeds and checkpoints of trainings.
+        Seeds and checkpoints of the rows of ``test``, if these are of trainings.
     models
         (rows of test,) of which model each is.
 

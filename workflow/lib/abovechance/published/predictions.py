@@ -49,7 +49,7 @@ class Files:
     predictions, accuracy
         {model: file} of distinct prompts, with chance from the tasks.
     audit
-        What does not hold.
+        The findings of the audit.
     """
 
     released: Mapping[str, Path]
@@ -74,7 +74,7 @@ def take_in(
     Returns
     -------
     list
-        What was left out, and what is missing.
+        Notes on what was left out, and what is missing.
 
     Raises
     ------

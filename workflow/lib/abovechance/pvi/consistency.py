@@ -37,7 +37,7 @@ class Correlation(NamedTuple):
     low, high
         The ends of the 95 % interval; missing if r is 1 or -1, or if a series is constant without one group.
     examples
-        How many.
+        Number of examples.
     """
 
     r: float
@@ -119,11 +119,11 @@ class Summary(NamedTuple):
     Attributes
     ----------
     pairs
-        How many r there are; those that are missing count in none.
+        Number of values of r; missing ones do not count.
     mean, median
-        Of them.
+        Mean and median of r.
     above, below
-        How many are above 0.6, and below 0.3.
+        Numbers of r above 0.6, and below 0.3.
     above_share, below_share
         The same as shares of the pairs.
     """

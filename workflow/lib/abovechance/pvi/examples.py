@@ -160,7 +160,7 @@ def hardest(examples: pd.DataFrame, inputs: pd.DataFrame, most_rows: int = 5) ->
     inputs
         ``task``, ``example`` and ``input``, what is asked.
     most_rows
-        Of each label, or of the task where examples have labels of their own.
+        Number of rows of each label, or of the task if examples have labels of their own.
 
     Returns
     -------

@@ -71,7 +71,7 @@ class Repeated(NamedTuple):
         The share of all variation, but for that between examples, that the sets account for (partial eta
         squared), in [0, 1].
     examples
-        How many have a value under each set.
+        Number of examples with a value under each set.
     """
 
     anova: Anova

@@ -66,7 +66,7 @@ def read_runs(path: Path, unit: str = NATS) -> pd.DataFrame:
     Parameters
     ----------
     unit
-        Of the file's PVI: ``nats``, as the released code has it, or ``bits``.
+        Unit of the file's PVI: ``nats``, as in the released code, or ``bits``.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     Parameters
     ----------
     unit
-        Of the file's numbers: ``bits``, as the repository of Ethayarajh et al. has it, or ``nats``.
+        Unit of the file's numbers: ``bits``, as in the repository of Ethayarajh et al., or ``nats``.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def hardest_of_labels(settings: Iterable[pd.DataFrame], least: int) -> set[str]:
         its means over prompts, as if it were under all of them (``two_way.adjusted_means``), since a prompt's
         own demonstrations are not.
     least
-        How many of each label there must be, where there are so many.
+        Smallest number of each label, if there are so many.
 
     Returns
     -------

@@ -144,7 +144,7 @@ def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) ->
     clusters
         By example, the same for those that belong together.
     over
-        Of what answers' probabilities are.
+        The set of answers that probabilities are over.
 
     Returns
     -------

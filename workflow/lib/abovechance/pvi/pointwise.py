@@ -119,7 +119,7 @@ def v_information(
     clusters
         (examples,) the same for examples that belong together; without it, each is by itself.
     confidence
-        Of the interval.
+        Confidence level of the interval, in (0, 1).
     """
     return clustered_mean(values, clusters, confidence)
 

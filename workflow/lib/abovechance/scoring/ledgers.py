@@ -31,7 +31,7 @@ class Ledger:
     machine
         On what the job runs, in words.
     processors, accelerators
-        How many the job has.
+        Number of processors and accelerators of the job.
     since
         When the job began, by ``time.monotonic``; now without it.
     """

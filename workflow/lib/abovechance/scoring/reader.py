@@ -48,9 +48,9 @@ class Reader:
     Attributes
     ----------
     weights
-        Where its config and tokenizer lie; of its tensors, there need be none.
+        Folder with its config and tokenizer; its tensors need not be there.
     parameters
-        How many numbers it has.
+        Number of parameters.
     stored
         Bytes of its tensors' files.
     """

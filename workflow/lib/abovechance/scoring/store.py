@@ -70,13 +70,13 @@ class Scored:
     Attributes
     ----------
     identity
-        What the scores depend on besides the prompt: model, precision, code.
+        Everything besides the prompt that the scores depend on: model, precision, code.
     key
         Digest of the prompt and the examples it is evaluated on.
     rows
         The columns of the scores table but for ``prompt``; None where the prompt was left out.
     facts
-        What else is known, by name.
+        Other facts, by name.
     """
 
     identity: Mapping[str, Any]
@@ -98,7 +98,8 @@ class ScoreStore:
     path
         The scores file. The journal and the store lie next to it.
     identity
-        What the scores depend on besides the prompt. Scores of another identity are kept, and not used.
+        Everything besides the prompt that the scores depend on. Scores of another identity are stored, but
+        not used.
     earlier
         Identities that count as the same: their scores are used.
     report

@@ -67,9 +67,9 @@ class Probed:
     logprobs
         (strings,) log-probabilities of the choice's tokens.
     allowed
-        What counts as rounding, in nats per token.
+        Largest difference that counts as rounding, in nats per token.
     facts
-        What was found, for the record.
+        The findings, for the record.
     """
 
     sequences: tuple[list[int], ...]
@@ -107,7 +107,7 @@ def probe(
     Parameters
     ----------
     reading
-        How the model reads.
+        The model's tokenizer and context.
     tokens
         The strings of one prompt.
     local

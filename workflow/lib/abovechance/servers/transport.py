@@ -38,7 +38,7 @@ class Settings:
     timeout
         Seconds until a request counts as failed.
     retries
-        How often a failed request is repeated: at once, then after 1, 2, 4, ... seconds, at most a minute.
+        Number of repetitions of a failed request: at once, then after 1, 2, 4, ... seconds, at most a minute.
     tolerance
         The difference in nats per token that counts as rounding.
     """

@@ -66,7 +66,7 @@ def render(
     parts
         The parts in their order; the verdicts are shown at the beginning of the first one.
     facts
-        What was run, name to value, shown as a list.
+        Facts about the run, name to value, as a list.
     verdicts
         The table ``verdicts``, if the study has predictions.
     """
@@ -257,7 +257,7 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
     config
         The resolved config.
     made_from
-        What each file of predictions, or that of evaluations, was made from.
+        The sources of each file of predictions, or of that of evaluations.
     """
     facts_of_config = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
     for name, task in config.get("tasks", {}).items():

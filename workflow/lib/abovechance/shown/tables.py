@@ -70,7 +70,7 @@ def readable(table: pd.DataFrame, columns: Mapping[str, Column]) -> pd.DataFrame
     Parameters
     ----------
     columns
-        What is declared of its columns; of others, the type decides.
+        Declarations of its columns; for other columns, the type decides.
     """
     text = pd.DataFrame(index=table.index)
     for name in table.columns:

@@ -231,7 +231,7 @@ def noise_numbers(summary: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     summary
         The table ``series``.
     metrics
-        Of the table ``evaluations``, what ``panels_of`` gives.
+        Rows of the table ``evaluations``, from ``panels_of``.
     """
     keys = ["task", "shots", "metric"]
     rows = shared(metrics)

@@ -29,7 +29,7 @@ def clusters(keys: Sequence[Iterable[Hashable]]) -> Ints:
     Parameters
     ----------
     keys
-        What each example has in common with others.
+        Values that examples of one cluster have in common.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

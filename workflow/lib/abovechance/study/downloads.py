@@ -39,7 +39,7 @@ def check_sha256(path: Path, pinned: Mapping[str, str], problem: str = "") -> No
     pinned
         An entry of ``workflow/downloads.yaml``: ``requirement``, ``file``, ``sha256``.
     problem
-        What the download said, to be told where the file is not there.
+        The problem of the download, for a message if the file is missing.
     """
     if not path.is_file():
         reason = problem.strip().splitlines()[-1:] or ["it said nothing"]

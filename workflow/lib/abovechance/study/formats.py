@@ -35,7 +35,7 @@ def apply_format(table: pd.DataFrame, name: str, place: str) -> pd.DataFrame:
     table
         The table ``tasks``, as written.
     name
-        Of the format.
+        Name of the format.
     place
         The task, for messages.
 
@@ -181,7 +181,7 @@ def shared_labels(table: pd.DataFrame, place: str, noun: str) -> list[str]:
     Parameters
     ----------
     noun
-        What needs them, for messages.
+        The noun for what needs them, for messages.
 
     Raises
     ------

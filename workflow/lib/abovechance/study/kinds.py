@@ -14,7 +14,7 @@ class Kind(NamedTuple):
     name
         In tables of costs: no word that a reader of CSV takes as a missing value.
     prefix
-        Of its folders and rules; those of the study's own prompts have none.
+        Beginning of the names of its folders and rules; empty for the study's own prompts.
     null
         Whether their inputs are taken away.
     examples

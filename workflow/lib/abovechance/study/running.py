@@ -44,7 +44,7 @@ def snakemake_command(workflow: Path, config: Path, *options: str, profile: str 
     options
         Further options of Snakemake.
     profile
-        How jobs run, a folder of ``profiles``.
+        A folder of ``profiles``, which says how jobs run.
 
     Raises
     ------

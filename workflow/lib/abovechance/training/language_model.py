@@ -45,11 +45,11 @@ def new_model(width: int, layers: int, vocabulary: int) -> LlamaForCausalLM:
     Parameters
     ----------
     width
-        Of its hidden states, a multiple of 8.
+        Width of the hidden states, a multiple of 8.
     layers
-        How many.
+        Number of layers.
     vocabulary
-        How many tokens it knows.
+        Number of tokens.
     """
     config = LlamaConfig(
         vocab_size=vocabulary,

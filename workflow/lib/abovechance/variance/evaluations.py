@@ -68,7 +68,7 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) 
         {task, or a pattern of tasks' names such as ``mmlu_*``: in [0, 1]}; a task's own name goes before
         patterns, and of these the first that fits.
     place
-        What says so, for messages.
+        The place of these settings, for messages.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> p
     groups
         {name: the pattern of its tasks' names}.
     place
-        What says so, for messages.
+        The place of these settings, for messages.
 
     Raises
     ------

@@ -37,10 +37,10 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     Parameters
     ----------
     ddof
-        What is taken from the number of seeds before dividing: 1 for an estimate of all seeds that could be,
-        0 for these.
+        Number that is subtracted from the number of seeds before dividing: 1 for an estimate of all possible
+        seeds, 0 for these seeds.
     last
-        Of the last checkpoint alone, as in the paper's Table 2.
+        True for the last checkpoint only, as in the paper's Table 2.
 
     Returns
     -------
@@ -84,9 +84,9 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
     accuracy
         In [0, 1].
     examples
-        How many.
+        Number of examples.
     confidence
-        Of the interval.
+        Confidence level of the interval, in (0, 1).
 
     Raises
     ------
@@ -164,13 +164,13 @@ def leaves_chance(
     scores
         (prompts or seeds, checkpoints) accuracies in [0, 1].
     chance
-        Of one lucky guess.
+        Probability of one lucky guess.
     examples
-        How many an accuracy is of.
+        Number of examples of an accuracy.
     prompts_tried
-        How many accuracies were looked at; all of them where it is not given.
+        Number of accuracies that were looked at; by default, all of them.
     alpha
-        How probable guessing may be to do as well.
+        Significance level: the largest probability that guessing does as well.
 
     Returns
     -------
