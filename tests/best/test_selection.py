@@ -370,3 +370,32 @@ def test_candidates_that_exchange_nothing_with_the_start_keep_their_signs():
     assert candidates.scores[0, 1::2].sum() < 10
     assert exchanged_with_start(candidates, draws=99)[1] == 0.0
     assert above_start(candidates, draws=999)[1] < 0.01
+
+
+def test_clusters_of_examples_keep_or_change_their_signs_together():
+    scores = (np.random.default_rng(3).random((3, 9)) < np.array([[0.5], [0.9], [0.6]])) * 1.0
+    scores[0] = 1.0 - scores[1] * 0.9  # ten right answers or more are not needed: all are counted by hand
+    clusters = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4])
+    candidates = Candidates.from_scores(scores, clusters=clusters)
+    sums = np.array([[row[clusters == cluster].sum() for cluster in range(5)] for row in scores - scores[0]])
+    deviations = np.sqrt((sums**2).sum(axis=1))
+    deviations[0] = 1.0
+    signs = np.array([*product((1, -1), repeat=5)])
+    largest = (signs @ (sums / deviations[:, None]).T).max(axis=1)
+    expected = [(largest >= value - 1e-9).mean() for value in sums.sum(axis=1) / deviations]
+    p = sign_flips(scores - scores[0], clusters)
+    assert p.tolist() == pytest.approx(expected)
+    p_values = above_start(candidates)
+    assert p_values[1:].tolist() == pytest.approx(
+        np.maximum(expected, exchanged_with_start(candidates))[1:].tolist()
+    )
+    assert p_values[0] == 1.0
+    assert sign_flips(scores - scores[0], np.arange(9))[1] != pytest.approx(p[1])
+
+
+def test_an_unknown_name_is_told_with_the_nearest():
+    candidates = Candidates.from_scores(np.eye(2), ["first", "second"])
+    assert candidates.place("second") == 1
+    with pytest.raises(InputError) as error:
+        candidates.place("secon")
+    assert str(error.value) == "candidate 'secon' is unknown; did you mean 'second'?"

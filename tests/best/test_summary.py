@@ -274,3 +274,21 @@ def test_an_exact_p_value_is_not_called_the_smallest_of_random_draws() -> None:
     best = judge_best(Candidates.from_scores(scores), start=0)
     assert best.p_start == pytest.approx(2.0**-13)  # of all signs; 10,000 random exchanges give 1 / 10,001
     assert "random draws" not in " ".join(best.sentences)
+
+
+def test_candidates_on_different_examples_are_ordered_by_what_stands_out() -> None:
+    scores = np.full((4, 12), np.nan)
+    scores[0, :6], scores[1, :6] = [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 0, 1]  # easy examples, which both know
+    scores[2, 6:], scores[3, 6:] = [1, 1, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0]
+    candidates = Candidates.from_scores(scores, ["a", "b", "c", "d"])
+    best = judge_best(candidates, start=3)
+    assert best.chosen == "c"
+    assert best.candidates["candidate"].tolist()[0] == "c"
+    assert best.candidates["score"].tolist() != sorted(best.candidates["score"], reverse=True)
+    table = best.candidates.set_index("candidate")
+    assert table.loc["c", "difference"] == pytest.approx(4 / 6)
+    # those that share no example with the start are not compared with it
+    assert table.loc[["a", "b"], ["difference", "p_start"]].isna().all(axis=None)
+    assert np.isnan(table.loc["d", "p_start"])
+    with pytest.raises(InputError, match="confidence is 1"):
+        judge_best(candidates, confidence=1.0)
