@@ -109,6 +109,17 @@ def test_a_member_that_would_unpack_to_too_much_is_not_unpacked(tmp_path):
         read_runs([log], Options())
 
 
+def test_a_zip_file_of_a_version_that_there_is_none_of_is_refused(tmp_path):
+    log = write_zstandard_zip(tmp_path / "log.eval", inspect_files([inspect_sample(0, "C")]))
+    content = log.read_bytes()
+    at = content.index(b"PK\1\2")
+    log.write_bytes(content[: at + 6] + (162).to_bytes(2, "little") + content[at + 8 :])
+    with pytest.raises(InputError, match="zip file version 16.2"):
+        read_runs([log], Options())
+    with pytest.raises(InputError, match="zip file version 16.2"):
+        read_evaluations([log])
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_read(tmp_path):
     for name in ("a.csv", "samples_x.jsonl", "a.json", "a.eval", "a.parquet"):
         os.mkfifo(tmp_path / name)

@@ -60,7 +60,11 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         If it is no zip file.
     """
     check_regular(path, MOST_MEMBER)
-    with zipfile.ZipFile(path) as file:
+    try:
+        opened = zipfile.ZipFile(path)
+    except NotImplementedError as error:  # a version that there is none of
+        raise zipfile.BadZipFile(str(error)) from None
+    with opened as file:
         check_members(file, path)
         yield file
 

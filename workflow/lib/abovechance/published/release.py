@@ -97,7 +97,7 @@ class Release:
             try:
                 self._zip = zipfile.ZipFile(path)
                 check_members(self._zip, path)
-            except (zipfile.BadZipFile, OSError) as error:
+            except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
                 raise InputError(f"release {path}: cannot be read ({error}); was it cut off?") from None
             files = set(self._zip.namelist())
         else:
