@@ -10,7 +10,7 @@ from scipy import stats
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare import over_tasks
 from abovechance.compare.comparison import headline_of, sample_of
-from abovechance.compare.gate import GATE_TASKS, Difference, decide, gate
+from abovechance.compare.gate import GATE_TASKS, GateDifference, decide, gate
 from abovechance.compare.responses import Responses
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread, clustered_variance, intraclass
@@ -29,7 +29,7 @@ def named(task: str, scores: np.ndarray, clusters: np.ndarray = CLUSTERS) -> Res
     return Responses(task, 2, *list(vars(responses).values())[2:])
 
 
-def expected_end(difference: Difference, alpha: float, more: float, less: float, low: bool) -> float:
+def expected_end(difference: GateDifference, alpha: float, more: float, less: float, low: bool) -> float:
     """The distance of a true value that is q errors away, with a variance that depends on it: a quadratic."""
     quantiles = [
         stats.norm.isf(alpha) if freedom == inf else stats.t(freedom).isf(alpha)
@@ -54,34 +54,34 @@ def expected_end(difference: Difference, alpha: float, more: float, less: float,
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
 @pytest.mark.parametrize(("gains", "losses"), [(0.001, 0.004), (0.004, 0.001), (0.0, 0.0), (0.3, 0.0)])
 def test_ends_of_the_interval_are_roots_of_a_quadratic(variances, freedoms, alpha, gains, losses):
-    difference = Difference(-0.03, Spread(variances, freedoms), 0.01, gains, losses)
+    difference = GateDifference(-0.03, Spread(variances, freedoms), 0.01, gains, losses)
     low = -0.03 - expected_end(difference, alpha, losses, gains, low=True)
     high = -0.03 + expected_end(difference, alpha, gains, losses, low=False)
     assert (difference.low(alpha), difference.high(alpha)) == pytest.approx((low, high))
 
 
 def test_ends_are_differences_of_shares():
-    wide = Difference(0.5, Spread((4.0,), (3.0,)), 0.1, 0.1, 0.1)
+    wide = GateDifference(0.5, Spread((4.0,), (3.0,)), 0.1, 0.1, 0.1)
     assert (wide.low(0.01), wide.high(0.01)) == (-1.0, 1.0)
 
 
 def test_the_p_value_of_worse_is_that_of_the_end_that_touches_0():
     spread = Spread((0.0008,), (9.0,))
-    difference = Difference(-0.06, spread, 0.01, 0.0005, 0.003)
+    difference = GateDifference(-0.06, spread, 0.01, 0.0005, 0.003)
     p = difference.worse_p()
     assert 1e-6 < p < 0.2
     assert difference.high(p) == pytest.approx(0, abs=1e-9)
     assert difference.high(p * 1.01) < 0 < difference.high(p * 0.99)
-    assert Difference(0.0, spread, 0.01, 0.1, 0.1).worse_p() == 1.0
+    assert GateDifference(0.0, spread, 0.01, 0.1, 0.1).worse_p() == 1.0
     # next to no evidence: half of the weight of an example is added
-    assert Difference(-0.005, Spread((0.0,), (inf,)), 0.01, 0.0, 0.0).worse_p() == 1.0
-    assert Difference(-0.9, Spread((1e-8,), (inf,)), 1e-6, 0.0, 1e-8).worse_p() == 1e-12
+    assert GateDifference(-0.005, Spread((0.0,), (inf,)), 0.01, 0.0, 0.0).worse_p() == 1.0
+    assert GateDifference(-0.9, Spread((1e-8,), (inf,)), 1e-6, 0.0, 1e-8).worse_p() == 1e-12
 
 
 def test_more_examples_give_more_degrees_of_freedom_unless_prompts_vary():
-    of_examples = Difference(0.1, Spread((0.05,), (9.0,)), 0.01, 0.004, 0.002).with_examples(4)
+    of_examples = GateDifference(0.1, Spread((0.05,), (9.0,)), 0.01, 0.004, 0.002).with_examples(4)
     assert (of_examples.value, of_examples.spread) == (0.1, Spread((0.0125,), (36.0,)))
-    of_prompts = Difference(0.1, Spread((0.02, 0.05), (9.0, 50.0), 0.004), 0.01, 0.004, 0.002)
+    of_prompts = GateDifference(0.1, Spread((0.02, 0.05), (9.0, 50.0), 0.004), 0.01, 0.004, 0.002)
     assert of_prompts.with_examples(4).spread == Spread((0.02, 0.0125), (9.0, 200.0), 0.001)
 
 
@@ -157,7 +157,7 @@ def test_the_mean_over_tasks_counts_each_alike(several):
     parts = [*by_name.values()]
     gains, losses = (sum(part**2 for part in parts if part * sign > 0) for sign in (1, -1))
     single_parts = sum(difference.gains + difference.losses for difference in differences) / 9
-    mean = Difference(
+    mean = GateDifference(
         float(np.mean([difference.value for difference in differences])),
         sample.difference(0, 1).spread,
         min(0.1 / 3 * max((gains + losses) / single_parts, 1), sum(weight**2 for weight in weights.values())),
@@ -196,7 +196,7 @@ def test_tasks_on_the_same_examples_and_prompts_vary_together():
     # of equal answers, the mean of two tasks varies as one
     assert spread.variances == pytest.approx(alone.spread.variances)
     assert spread.freedoms == alone.spread.freedoms
-    mean = Difference(alone.value, spread, alone.unit, alone.gains, alone.losses)
+    mean = GateDifference(alone.value, spread, alone.unit, alone.gains, alone.losses)
     result = gate(tasks, 0.0, 0.2)
     assert (result.low, result.high) == pytest.approx((mean.low(0.2), mean.high(0.2)))
     assert result.decision == "cannot tell"
@@ -254,7 +254,7 @@ def test_an_example_of_two_tasks_moves_the_mean_by_its_weight_in_both_at_most():
     scores = np.ones((2, 100))
     scores[0, :2] = 0.0
     tasks = [of_names("few", scores[:, :10], names[:10]), of_names("many", scores, names)]
-    mean = Difference.from_sample(over_tasks.together([*map(sample_of, tasks)]))
+    mean = GateDifference.from_sample(over_tasks.together([*map(sample_of, tasks)]))
     weights = np.where(np.arange(100) < 10, (1 / 10 + 1 / 100) / 2, 1 / 100 / 2)
     assert mean.unit == pytest.approx((weights**2).sum())
     result = gate(tasks, 0.0)

@@ -107,8 +107,9 @@ def test_a_log_without_flags_is_not_called_damaged(tmp_path):
     assert sign.suspicion.evidence == (
         "row 1: has the metrics word_perplexity; expected one that is 0 or 1 for each example"
     )
+    # a metric that does not exist is no reason to pass
     (sign,), _ = diagnose([path], replace(DOCTOR, metric="acc"))
-    assert (sign.suspicion.check, sign.suspicion.severity) == ("not-checked", "note")
+    assert (sign.suspicion.check, sign.suspicion.severity) == ("unreadable", "grave")
 
 
 def test_all_filters_and_scorers_of_a_log_are_checked(tmp_path):

@@ -241,6 +241,22 @@ def test_other_metrics_have_no_verdict_from_the_rows_of_samples(tmp_path, score)
     assert verdict["reason"] == "the metric is not a share of correct answers"
 
 
+def test_the_name_of_a_task_does_not_say_what_a_metric_is(tmp_path):
+    write_records(sound(4, 60), tmp_path)
+    record = tmp_path / "0.json"
+    for name, own_score in (("race_classes/acc", None), ("Accuracy per task (EM)", None), ("class", 0.9)):
+        content = json.loads(record.read_text())
+        (result,) = content["evaluation_results"]
+        result["metric_config"]["metric_name"] = None if "/" in name else name
+        old_id, result["evaluation_result_id"] = result["evaluation_result_id"], name
+        result["score_details"]["score"] = own_score or result["score_details"]["score"]
+        record.write_text(json.dumps(content))
+        rows = tmp_path / "0_samples.jsonl"
+        rows.write_text(rows.read_text().replace(json.dumps(old_id), json.dumps(name)))
+        _, (verdict,) = annotate(record)
+        assert ("reason" in verdict) == (own_score is not None)
+
+
 @pytest.mark.parametrize(
     ("name", "lowest", "highest", "score", "accuracy"),
     [
@@ -254,6 +270,7 @@ def test_other_metrics_have_no_verdict_from_the_rows_of_samples(tmp_path, score)
         *((name, 0, 1, 0.5, None) for name in ("balanced_accuracy", "mean_per_class_accuracy", "pass@10")),
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
         *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
+        *((name, 0, 1, 0.5, 0.5) for name in ("accuracy (not normalized)", "exact match, errors are wrong")),
         ("per cent correct", 0, 100, 50.0, 0.5),
     ],
 )
@@ -413,7 +430,18 @@ def test_a_score_in_per_cent_is_compared_with_its_rows(tmp_path, share):
         interval = binomtest(round(40 * accuracy), 40).proportion_ci()
         written = result["score_details"]["uncertainty"]["confidence_interval"]
         assert [written["lower"], written["upper"]] == [100 * interval.low, 100 * interval.high]
+
+        def as_before(content):
+            (result,) = content["evaluation_results"]
+            ends = result["score_details"]["uncertainty"]["confidence_interval"]
+            ends |= {name: ends[name] / 100 for name in ("lower", "upper")}
+            details = result["score_details"]["details"]
+            details["abovechance.interval"] = f"{ends['lower']}; {ends['upper']}"
+
         _, second_record = annotated(tmp_path / "out", 20, "twice")  # the earlier interval is dropped
+        assert "uncertainty" not in second_record["evaluation_results"][0]["score_details"]
+        rewritten(tmp_path / "out" / "0.json", as_before)  # also one of an earlier version, in shares
+        _, second_record = annotated(tmp_path / "out", 20, "again")
         assert "uncertainty" not in second_record["evaluation_results"][0]["score_details"]
     else:
         with pytest.raises(InputError, match="mean of 0"):

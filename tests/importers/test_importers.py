@@ -370,6 +370,10 @@ def test_inspect_epochs_are_not_prompts(tmp_path):
     # all of them are examined
     first, second = read_runs([path], Options(command="doctor"))
     assert [*first.rows["correct"], *second.rows["correct"]] == [True, False, False]
+    # an epoch without scores hides no other
+    without = [*samples, {"id": 1, "epoch": 3, "choices": ["a", "b"], "target": "A", "scores": {}}]
+    path = write_zstandard_zip(tmp_path / "without.eval", inspect_files(without))
+    assert [run.unscored for run in read_runs([path], Options(command="doctor"))] == [1, 1]
 
 
 def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path):

@@ -63,9 +63,17 @@ def test_version_0_4_3_writes_samples_as_one_list(tmp_path):
     (of_list,) = read_runs([tmp_path], Options())
     assert of_list.rows.equals(run.rows)
     assert (of_list.model, of_list.task, of_list.shots) == ("org--model", "sums", 4)
-    path.write_text(json.dumps({"samples": samples}))
-    with pytest.raises(InputError, match="has no list of samples"):
-        read_runs([path], Options())
+    (tmp_path / "samples_notes.json").write_text('{"a": 1}')  # which are no samples
+    assert len(read_runs([tmp_path], Options())) == 1
+    lines.write_text("".join(json.dumps(sample) + "\n" for sample in samples))  # the same log twice
+    (read_once,) = read_runs([tmp_path], Options())
+    assert read_once.file == str(lines)
+    (tmp_path / "samples_other.json.gz").write_bytes(b"")
+    (with_note,) = read_runs([tmp_path], Options())
+    assert (
+        "compressed files left out, unpack them first: 1, such as samples_other.json.gz"
+        in with_note.notes[-1]
+    )
 
 
 def test_lm_eval_metrics_are_those_of_all_samples(tmp_path):

@@ -117,6 +117,12 @@ def test_more_tries_than_random_signs_can_tell_apart_are_refused():
             with pytest.raises(InputError, match="999,999 tries without results are too many"):
                 above_floor(best, floor, tries=10**6)
             assert above_floor(best, floor, tries=100).p < 0.01
+            several = best | {"b": [[1.0]] * 14 + [[0.0]]}
+            with pytest.raises(InputError, match="tries without results are too many: from 1,000,000 random"):
+                above_floor(several, floor, tries=45_000, draws=100)
+            for draws in (0, 2.5, 2_000_000):
+                with pytest.raises(InputError, match="expected a whole number from 1 to 1,000,000"):
+                    above_floor(best, floor, draws=draws)  # type: ignore[arg-type]
             with pytest.raises(InputError, match="tries is 3, but"):
                 above_floor(best, floor, tries="3")  # type: ignore[arg-type]
 

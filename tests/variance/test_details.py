@@ -16,6 +16,7 @@ from abovechance.variance import measures
 from abovechance.variance.answers import NEEDED, continuous
 from abovechance.variance.evaluations import (
     EVALUATIONS,
+    check_finite,
     in_percent,
     with_groups,
 )
@@ -143,7 +144,7 @@ LONG = "1" + "0" * 400
 )
 def test_files_that_are_wrong(content, message, tmp_path):
     with pytest.raises(InputError) as error:
-        read(tmp_path, content)
+        check_finite(read(tmp_path, content))
     assert str(error.value) == f"{tmp_path}/r.json{message}"
 
 

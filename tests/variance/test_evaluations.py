@@ -581,6 +581,11 @@ def test_an_infinite_perplexity_does_not_keep_other_tasks_from_being_read(tmp_pa
         content = result(step, 0.5)
         content["results"]["wikitext"] = {"word_perplexity,none": 20.0 if step else float("inf")}
         write(tmp_path / "in", f"step{step}.json", content)
+    table = read_evaluations([tmp_path / "in"])
+    joined = pd.concat([table, table.assign(model="m")], ignore_index=True)
+    joined.attrs.clear()  # as pandas does if those of two tables differ
+    with pytest.raises(InputError, match="word_perplexity of wikitext is inf; expected a number"):
+        of_evaluations(joined)
     message = "step0.json: word_perplexity,none of wikitext is inf; expected a number"
     refused = run("variance", str(tmp_path / "in"))
     assert (refused.returncode, message in refused.stderr) == (1, True)

@@ -21,7 +21,12 @@ from numpy.typing import ArrayLike
 from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.exact import Discrete
 from abovechance.chance.simulation import TOLERANCE, OfCandidates, Simulation, value_of
-from abovechance.chance.tries import MOST_DRAWS, draws_for_tries, for_more_tries, tries_beyond
+from abovechance.chance.tries import (
+    check_number_of_draws,
+    draws_for_tries,
+    for_more_tries,
+    tries_beyond,
+)
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -221,8 +226,7 @@ def null_distribution(
     chosen = _as_metric(metric)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
     further_tries = tries_beyond(len(rows), tries)
-    if not 1 <= draws <= MOST_DRAWS or draws != int(draws):
-        raise InputError(f"draws is {draws}; expected a whole number from 1 to {MOST_DRAWS:,}")
+    check_number_of_draws(draws)
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
@@ -235,7 +239,8 @@ def null_distribution(
     if further_tries and len(rows) > 1:
         # with a seed of its own; NumPy takes (seed, 0) as the seed itself
         of_best = Simulation(chosen, [rows[best]], arrangements, more_draws, (seed, best + 1))
-        alone = of_best.of_candidates(values[[best]], 0, further_tries)
+        least_tail = 1 / (null.draws + 1) if null.draws else 0.0
+        alone = of_best.of_candidates(values[[best]], 0, further_tries, least_tail)
     distribution = null.distribution
     if further_tries:
         distribution = distribution.best_with(

@@ -67,10 +67,12 @@ class Simulation:
                 f"definition {values[place]:g}; expected the same"
             )
 
-    def of_candidates(self, values: Floats, best: int, further_tries: int = 0) -> OfCandidates:
+    def of_candidates(
+        self, values: Floats, best: int, further_tries: int = 0, least_tail: float | None = None
+    ) -> OfCandidates:
         """Return the distribution of the best of the candidates.
 
-        InputError if random draws are too few for the best of so many further tries.
+        InputError if random draws are too few for the best of so many further tries (``check_draws``).
         """
         exact = self._exact() if len(self.rows) == 1 and not self.arrangements.sampled else None
         if exact is not None:
@@ -82,7 +84,7 @@ class Simulation:
         enumerated = count <= MOST_ARRANGEMENTS and count * len(self.arrangements.observed) <= MOST_CELLS
         enumerated &= not self.arrangements.sampled
         if not enumerated:
-            check_draws(self.draws, further_tries)
+            check_draws(self.draws, further_tries, least_tail)
         best_values, own_values = map(self._without_remainders, self._simulated(best, enumerated))
         reached, reached_alone = (
             int(self._as_good(side, values[best]).sum()) for side in (best_values, own_values)

@@ -48,9 +48,27 @@ def draws_for_tries(draws: int, further_tries: int) -> int:
     return max(draws, min(DRAWS_PER_TRY * (further_tries + 1), MOST_DRAWS))
 
 
-def check_draws(draws: int, further_tries: int) -> None:
-    """Raise InputError if no p-value from so many random draws can be ``ALPHA``, with so many other tries."""
-    if further_tries and for_more_tries(1 / (draws + 1), 1 / (draws + 1), further_tries) > ALPHA:
+def check_number_of_draws(draws: int) -> None:
+    """Raise InputError unless the number of draws is whole, and not more than what takes too long."""
+    if not (isinstance(draws, Real) and 1 <= draws <= MOST_DRAWS and float(draws).is_integer()):
+        raise InputError(f"draws is {draws}; expected a whole number from 1 to {MOST_DRAWS:,}")
+
+
+def check_draws(draws: int, further_tries: int, least_tail: float | None = None) -> None:
+    """Raise InputError if no p-value from so many random draws can be ``ALPHA``, with so many other tries.
+
+    Parameters
+    ----------
+    draws
+        Number of random draws for the tail of a single candidate.
+    further_tries
+        Number of tries without results.
+    least_tail
+        The least possible tail of the known candidates; by default, from as many draws.
+    """
+    single = 1 / (draws + 1)
+    tail = single if least_tail is None else least_tail
+    if further_tries and for_more_tries(tail, single, further_tries) > ALPHA:
         raise InputError(
             f"{further_tries:,} tries without results are too many: from {draws:,} random draws, no p-value "
             f"can be {ALPHA} or less"

@@ -133,9 +133,9 @@ class Verdict:
         ----------
         ordered
             The setting's rows of the table ``accuracy``, from ``ranked``. ``examples`` and
-            ``standard_baseline`` are those of the best prompt. If prompts ``differ``, ``maximum_baseline`` is
-            also for the best prompt: the accuracy on its examples that corresponds to the expected maximum of
-            the standardized scores of all prompts.
+            ``standard_baseline`` are those of the best prompt. If prompts have uneven examples
+            (``is_uneven``), ``maximum_baseline`` is also for the best prompt: the accuracy on its examples
+            that corresponds to the expected maximum of the standardized scores of all prompts.
         prompts_tried
             The number of prompts tried, if the table does not have the rows of all. Those that it lacks count
             as evaluated on the examples of the best prompt.
@@ -280,8 +280,8 @@ def is_uneven(accuracy: pd.DataFrame) -> bool:
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties.
 
-    Prompts are ordered by accuracy. If prompts ``differ``, they are ordered by the standardized score: the
-    distance from the mean of a random guesser, in standard deviations of that guesser.
+    Prompts are ordered by accuracy. If their examples are uneven (``is_uneven``), they are ordered by the
+    standardized score: the distance from the mean of a random guesser, in its standard deviations.
     """
     standardized = is_uneven(accuracy)
     score = [

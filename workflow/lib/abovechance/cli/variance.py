@@ -15,7 +15,7 @@ from abovechance.cli.output import expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.words import counted
-from abovechance.variance.evaluations import in_percent
+from abovechance.variance.evaluations import ACCURACY, in_percent
 from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
@@ -108,8 +108,9 @@ def _chosen(table: pd.DataFrame, column: str, names: list[str] | None) -> pd.Dat
 
 
 def _notes_on_chance(table: pd.DataFrame, chance: float) -> list[str]:
-    tasks, notes = table["task"].nunique(), of_uneven_sizes(table)
-    if tasks == 1:
+    tasks = table.loc[table["metric"].str.contains(ACCURACY), "task"].nunique()
+    notes = of_uneven_sizes(table)
+    if tasks < 2:
         return notes
     return [
         f"--chance {chance:g} is used for all {tasks} tasks; choose tasks with this chance by --task",

@@ -44,8 +44,9 @@ def is_record(path: Path) -> bool:
 
 # Words in the names of metrics that are shares of correct answers, and in those of others.
 ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
-OTHER_METRICS = {"balanced", "class", "classes", "f", "macro", "partial", "partially", "per", "weighted"}
-OTHER_METRICS |= {"error", "errors", "false", "incorrect", "loss", "mismatch", "not", "wrong"}
+OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
+# These can also be words about the share of correct answers: rows of samples tell.
+UNCLEAR = {"class", "false", "per"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -87,7 +88,8 @@ def annotate(
     with as_written_by(TOOL, str(path)):
         times = Counter(map(place_of, results))
         other_metrics = {place_of(result) for result in results if _is_other(result)}
-    runs, has_rows = _runs(path, other_metrics), path.with_name(path.stem + ENDING).is_file()
+        unclear = {place_of(result) for result in results if _words(_metric_name(result)) & UNCLEAR}
+    runs, has_rows = _runs(path, other_metrics, unclear), path.with_name(path.stem + ENDING).is_file()
     verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
@@ -115,10 +117,17 @@ def annotate(
     return record, verdicts
 
 
-def _runs(path: Path, other_metrics: Set[tuple[str, str]]) -> dict[tuple[str, str], Run]:
+def _runs(
+    path: Path, other_metrics: Set[tuple[str, str]], unclear: Set[tuple[str, str]]
+) -> dict[tuple[str, str], Run]:
     """Return the runs of the rows next to a record by evaluation and result id, as far as there are some.
 
-    ``other_metrics`` are results that are no shares of correct answers, so the rows need not agree with them.
+    Parameters
+    ----------
+    other_metrics
+        Results that are no shares of correct answers, so the rows need not agree with them.
+    unclear
+        Results that may be none. They are, if the rows do not agree with them.
     """
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
@@ -128,9 +137,18 @@ def _runs(path: Path, other_metrics: Set[tuple[str, str]]) -> dict[tuple[str, st
             runs = [examined(run) for run in read(rows, Options(command="doctor"))]
     except UnsupportedMetric:  # of the only result
         return {}
-    by_place = {(run.task, run.metric): run for run in runs if (run.task, run.metric) not in other_metrics}
-    for run in by_place.values():
-        check_recorded(run)
+    by_place: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        place = run.task, run.metric
+        if place in other_metrics:
+            continue
+        try:
+            check_recorded(run)
+        except InputError:
+            if place not in unclear:
+                raise
+            continue
+        by_place[place] = run
     return by_place
 
 
@@ -174,12 +192,13 @@ def _of_aggregate(
 
 
 def _metric_name(result: dict[str, Any]) -> str:
-    return str(result["metric_config"].get("metric_name") or result.get("evaluation_result_id") or "accuracy")
+    last_part = str(result.get("evaluation_result_id") or "accuracy").rpartition("/")[2]  # behind the task
+    return str(result["metric_config"].get("metric_name") or last_part)
 
 
 def _words(name: str) -> set[str]:
-    per_cent_as_one = name.replace("per cent", "percent")
-    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", per_cent_as_one)}
+    name = re.sub(r"not[ _-]?correct", "incorrect", name.replace("per cent", "percent"), flags=re.IGNORECASE)
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
 
 
 def _is_other(result: dict[str, Any]) -> bool:
@@ -189,7 +208,9 @@ def _is_other(result: dict[str, Any]) -> bool:
 
 def _is_share(name: str) -> bool:
     """Return whether a metric is a share of correct answers, by its name."""
-    return re.search(r"pass@1(?!\d)", name.lower()) is not None or bool(_words(name) & ACCURACIES)
+    words = _words(name)
+    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
+    return is_pass or bool(words & ACCURACIES and not words & UNCLEAR)
 
 
 def _drop_earlier(details: dict[str, Any], unit: int) -> None:
@@ -197,8 +218,10 @@ def _drop_earlier(details: dict[str, Any], unit: int) -> None:
     fields, uncertainty = details.get("details") or {}, details.get("uncertainty") or {}
     interval = uncertainty.get("confidence_interval") or {}
     dropped = set()
-    written = [unit * float(end) for end in str(fields.get(f"{PREFIX}interval") or "").split("; ") if end]
-    if written and written == [interval.get("lower"), interval.get("upper")]:
+    shares = [float(end) for end in str(fields.get(f"{PREFIX}interval") or "").split("; ") if end]
+    ends = [interval.get("lower"), interval.get("upper")]
+    # before 0.2, the ends were shares for every score
+    if shares and ends in (shares, [unit * share for share in shares]):
         dropped.add("confidence_interval")
     if fields.get(PREFIX + COUNTED) == str(uncertainty.get(COUNTED)):
         dropped.add(COUNTED)

@@ -257,7 +257,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
 
 def _packed(path: Path) -> list[Path]:
     """Return the compressed files with rows of samples that do not also lie there unpacked."""
-    patterns = ("samples_*.jsonl.*", "*_samples.jsonl.*")
+    patterns = ("samples_*.jsonl.*", "samples_*.json.*", "*_samples.jsonl.*")
     files = {file for pattern in patterns for file in files_below(path, pattern)}
     return sorted(file for file in files if file.suffix in COMPRESSED and not file.with_suffix("").exists())
 

@@ -112,9 +112,7 @@ def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
     names = list(results)
     if options.metric is not None:
         if options.metric not in names:
-            raise UnsupportedMetric(
-                f"{place}: has no result '{options.metric}'; use --metric {' or '.join(names)}"
-            )
+            raise InputError(f"{place}: has no result '{options.metric}'; use --metric {' or '.join(names)}")
         return [options.metric]
     if len(names) > 1 and options.command != "doctor":
         raise InputError(f"{place}: has the results {', '.join(names)}; use --metric {' or '.join(names)}")

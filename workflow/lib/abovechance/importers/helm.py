@@ -80,7 +80,8 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     rows = table.drop(columns="split").reset_index(drop=True)
     if not evidence.empty:
         rows = rows.merge(evidence, "left", ["example", "prompt"])
-    if rows["prompt"].nunique() == 1:  # nothing says whether it is the best of several
+    # nothing says whether the only one is the best of several
+    if options.command == "check" and rows["prompt"].nunique() == 1:
         rows = rows.drop(columns="prompt")
     yield Run(
         file=str(folder),
@@ -100,6 +101,11 @@ def _usual_metric(instances: list[Any], file: Path) -> str:
         with as_written_by(TOOL, f"{file}, instance {place}"):
             stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
             names |= {stat["name"]["name"] for stat in stats}
+    if names and not names & {*USUAL}:
+        raise UnsupportedMetric(
+            f"{file}: has none of the metrics {' and '.join(USUAL)}; use --metric, one of "
+            f"{', '.join(sorted(names)[:20])}"
+        )
     return next((name for name in USUAL if name in names), USUAL[0])
 
 
@@ -139,8 +145,9 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
     if not has_rows:
         if metric in known_ids:
             raise InputError(f"{file}: its metric '{metric}' counts no instance; expected a whole run")
-        error = UnsupportedMetric if known_ids else InputError
-        raise error(f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}")
+        raise InputError(
+            f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}"
+        )
 
 
 def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str, object]:

@@ -13,6 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +78,20 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     by_epoch = _by_epoch(samples, path)
-    epochs = [options.epoch or 1]
-    if options.command == "doctor" and options.epoch is None and by_epoch:
-        epochs = sorted(by_epoch)
+    epochs, unscored = [options.epoch or 1], 0
+    if options.command == "doctor" and options.epoch is None:
+        scored = [
+            epoch for epoch in sorted(by_epoch) if any(sample.get("scores") for sample in by_epoch[epoch])
+        ]
+        unscored = sum(len(by_epoch[epoch]) for epoch in by_epoch if epoch not in scored)
+        epochs = scored or epochs
     for epoch in epochs:
         chosen = by_epoch.get(epoch, [])
         scorers = _scorers(chosen, path, options, epoch)
         for scorer in scorers:
             try:
-                yield _run(log, samples, chosen, scorer, path, epoch)
+                run = _run(log, samples, chosen, scorer, path, epoch)
+                yield replace(run, unscored=run.unscored + unscored)
             except UnsupportedMetric:
                 if len(scorers) == 1:
                     raise
@@ -303,7 +309,7 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
         raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
     scorer_name = options.metric or names[0]
     if scorer_name not in names:
-        raise UnsupportedMetric(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
+        raise InputError(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
     return [scorer_name]
 
 

@@ -140,8 +140,7 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
     name = metric_option or "acc"
     if name not in metric:
         right_ones = " or ".join(sorted(metric)) or "NAME"
-        error = UnsupportedMetric if metric else InputError
-        raise error(f"{location}: has no metric '{name}'; use --metric {right_ones}")
+        raise InputError(f"{location}: has no metric '{name}'; use --metric {right_ones}")
     recorded = truth(metric[name], name, location)
     example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], location)}
     example |= _evidence(doc, response)

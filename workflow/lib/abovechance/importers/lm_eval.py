@@ -32,13 +32,22 @@ from abovechance.importers.lm_eval_samples import TOOL, Sample
 from abovechance.importers.lm_eval_targets import UnknownTarget, is_tie, rows_of
 
 OPTIONS = ("metric", "filter")
-LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl (made with --log_samples)"
+LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl or .json (made with --log_samples)"
 METRICS = ("acc", "exact_match", "acc_norm")
 
 
 def find(path: Path) -> list[Path]:
     """Return the sample logs in a path."""
-    return files_below(path, "samples_*.jsonl") + files_below(path, "samples_*.json")
+    lines = files_below(path, "samples_*.jsonl")
+    lists = [file for file in files_below(path, "samples_*.json") if file.with_suffix(".jsonl") not in lines]
+    return lines + list(filter(_is_list_of_samples, lists))
+
+
+def _is_list_of_samples(path: Path) -> bool:
+    """Return whether a JSON file begins as version 0.4.3 writes samples."""
+    with path.open("rb") as file:
+        head = file.read(1000)
+    return head.lstrip().startswith(b"[") and b'"doc_id"' in head
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:
@@ -60,10 +69,7 @@ def _values(path: Path) -> Iterable[tuple[int, Any]]:
     """Return row and value of each sample; version 0.4.3 writes all of them as one list."""
     if path.suffix == ".jsonl":
         return read_json_lines(path)
-    values = read_json(path)
-    if not isinstance(values, list):
-        raise InputError(f"{path}: has no list of samples; expected {LOOKS_LIKE}")
-    return enumerate(values, start=1)
+    return enumerate(read_json(path), start=1)
 
 
 def _with_predictions(chosen: list[Sample], path: Path, results: _Results, options: Options) -> Iterator[Run]:

@@ -7,7 +7,7 @@ from typing import Any
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
 from abovechance.core.untrusted import named
-from abovechance.importers.contract import UnsupportedMetric, text_or_none, truth
+from abovechance.importers.contract import text_or_none, truth
 
 TOOL = "lm-evaluation-harness"
 DEEPEST = 20  # levels of a document
@@ -100,11 +100,9 @@ class Sample:
     def recorded(self, metric: str) -> bool:
         """Return whether the sample is correct by this metric."""
         if metric not in self.metrics:
-            if not self.metrics:
-                raise InputError(f"{self.place}: has no metric; expected a sample of {TOOL}")
-            raise UnsupportedMetric(
-                f"{self.place}: has no metric '{metric}'; use --metric {' or '.join(self.metrics)}, or leave "
-                "out this file"
+            options = " or ".join(self.metrics) or "NAME"
+            raise InputError(
+                f"{self.place}: has no metric '{metric}'; use --metric {options}, or leave out this file"
             )
         return truth(self.fields[metric], metric, self.place)
 

@@ -17,7 +17,13 @@ import numpy as np
 
 from abovechance.best.selection import DRAWS, enumerated, sign_flips
 from abovechance.chance.exact import Discrete
-from abovechance.chance.tries import check_draws, draws_for_tries, for_more_tries, tries_beyond
+from abovechance.chance.tries import (
+    check_draws,
+    check_number_of_draws,
+    draws_for_tries,
+    for_more_tries,
+    tries_beyond,
+)
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -126,8 +132,8 @@ def above_floor(
     Raises
     ------
     InputError
-        If there are too few attempts, fewer tries than candidates, so many tries that the test takes too
-        long, or different numbers of examples.
+        If there are too few attempts, fewer tries than candidates, so many tries that no p-value can be
+        0.05 or less, or different numbers of examples.
     """
     further_tries = tries_beyond(len(candidates), tries)
     values = {name: _values(name, attempts, k) for name, attempts in candidates.items()}
@@ -139,9 +145,10 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
+    check_number_of_draws(draws)
     more_draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
-        check_draws(more_draws, further_tries)
+        check_draws(more_draws, further_tries, 1 / (draws + 1) if len(candidates) > 1 else None)
 
     def tail(names: list[str], draws: int) -> float:
         """Return the p-value of the best of some candidates, compared with the floor nearest to it."""

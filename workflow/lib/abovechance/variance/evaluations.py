@@ -53,10 +53,12 @@ LOSSES = re.compile(
 
 def check_finite(table: pd.DataFrame) -> None:
     """Raise InputError with its file if a score is not a number, such as an infinite perplexity."""
-    scores = {*table[["task", "metric"]].itertuples(index=False, name=None)}
     for score, problem in table.attrs.get("not_finite", {}).items():
-        if score in scores:
+        if score in {*table[["task", "metric"]].itertuples(index=False, name=None)}:
             raise InputError(f"{problem}; expected a number")
+    if (infinite := np.isinf(table["value"])).any():  # a missing score is a checkpoint that a seed lacks
+        row = table[infinite].iloc[0]
+        raise InputError(f"{row['metric']} of {row['task']} is {row['value']}; expected a number")
 
 
 def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) -> pd.DataFrame:
