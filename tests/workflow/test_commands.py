@@ -98,7 +98,7 @@ EXCEPTIONS = {
             "abovechance doctor out",
             "abovechance check out --prompts 1",
             "abovechance doctor benchmark_output/runs/mine",
-            "abovechance check benchmark_output/runs/mine",
+            "abovechance check benchmark_output/runs/mine --prompts 1",
             "abovechance annotate data/ --prompts 20 --output annotated/",
         ],
         LOGS,

@@ -162,7 +162,10 @@ def imported_of(
     from abovechance.importers import combine, metrics, prompt_names, read_runs, uneven_notes
 
     runs = read_runs(paths, options)
+    # first, because they can explain an error
+    for note in dict.fromkeys(note for run in runs for note in run.notes):
+        tell_note(note)
     table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
-    for note in dict.fromkeys([*(note for run in runs for note in run.notes), *uneven_notes(table, names)]):
+    for note in dict.fromkeys(uneven_notes(table, names)):
         tell_note(note)
     return table, metric_of, names

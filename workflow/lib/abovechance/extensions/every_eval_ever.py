@@ -85,7 +85,6 @@ def annotate(
     with as_written_by(TOOL, str(path)):
         record = read_json(path)
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
-    with as_written_by(TOOL, str(path)):
         times = Counter(map(place_of, results))
         other_metrics = {place_of(result) for result in results if _is_other(result)}
         unclear = {place_of(result) for result in results if _words(_metric_name(result)) & UNCLEAR}
