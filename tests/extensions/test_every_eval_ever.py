@@ -270,7 +270,7 @@ def test_the_name_of_a_task_does_not_say_what_a_metric_is(tmp_path):
         *((name, 0, 1, 0.5, None) for name in ("balanced_accuracy", "mean_per_class_accuracy", "pass@10")),
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
         *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
-        *((name, 0, 1, 0.5, 0.5) for name in ("accuracy (not normalized)", "exact match, errors are wrong")),
+        *((name, 0, 1, 0.5, None) for name in ("accuracy averaged over classes", "wrong_match_rate")),
         ("per cent correct", 0, 100, 50.0, 0.5),
     ],
 )

@@ -85,6 +85,22 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
 
 
+def test_helm_runs_of_one_train_trial_can_be_a_prompt_each(tmp_path):
+    for name, correct in (("a", 3), ("b", 1)):
+        write_helm(
+            tmp_path / name, [helm_result(f"id{place}", 0, float(place < correct)) for place in range(4)]
+        )
+    rows = imported(tmp_path, each_file=True, command="import")
+    assert rows.groupby("prompt")["correct"].sum().tolist() == [3, 1]
+    for command in ("gate", "compare", "best", "items"):
+        runs = read_runs([tmp_path], Options(each_file=True, command=command))
+        assert all("prompt" not in run.rows for run in runs), command
+    with pytest.raises(InputError, match="does not say which prompts were tried"):
+        imported(tmp_path / "a", command="import")
+    (run,) = read_runs([tmp_path / "a"], Options(command="compare"))  # with the same one of another model
+    assert run.rows["prompt"].tolist() == ["0"] * 4
+
+
 def test_helm_runs_of_sums_are_judged_by_their_final_number(tmp_path):
     results = [helm_result(f"id{place}", 0, 1.0) for place in range(2)]
     for result in results:
@@ -373,7 +389,10 @@ def test_inspect_epochs_are_not_prompts(tmp_path):
     # an epoch without scores hides no other
     without = [*samples, {"id": 1, "epoch": 3, "choices": ["a", "b"], "target": "A", "scores": {}}]
     path = write_zstandard_zip(tmp_path / "without.eval", inspect_files(without))
-    assert [run.unscored for run in read_runs([path], Options(command="doctor"))] == [1, 1]
+    signs, runs = diagnose([path], Options(command="doctor"))
+    assert runs == 2
+    evidence = [sign.suspicion.evidence for sign in signs]
+    assert "1 of 4 examples (25 %) have no score: all of epoch 3" in evidence
 
 
 def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path):

@@ -63,6 +63,8 @@ def test_version_0_4_3_writes_samples_as_one_list(tmp_path):
     (of_list,) = read_runs([tmp_path], Options())
     assert of_list.rows.equals(run.rows)
     assert (of_list.model, of_list.task, of_list.shots) == ("org--model", "sums", 4)
+    path.write_text(json.dumps([{"doc": {"text": "x" * 2000}} | sample for sample in samples]), "utf-8-sig")
+    assert read_runs([tmp_path], Options())[0].rows["correct"].equals(run.rows["correct"])
     (tmp_path / "samples_notes.json").write_text('{"a": 1}')  # which are no samples
     assert len(read_runs([tmp_path], Options())) == 1
     lines.write_text("".join(json.dumps(sample) + "\n" for sample in samples))  # the same log twice

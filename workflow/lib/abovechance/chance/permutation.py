@@ -22,10 +22,10 @@ from abovechance.chance.arrangements import Arrangements, subsets
 from abovechance.chance.exact import Discrete
 from abovechance.chance.simulation import TOLERANCE, OfCandidates, Simulation, value_of
 from abovechance.chance.tries import (
-    check_number_of_draws,
     draws_for_tries,
     for_more_tries,
     tries_beyond,
+    whole_draws,
 )
 from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
@@ -226,12 +226,12 @@ def null_distribution(
     chosen = _as_metric(metric)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
     further_tries = tries_beyond(len(rows), tries)
-    check_number_of_draws(draws)
+    draws = whole_draws(draws)
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
     values = _observed(chosen, rows, answers)
-    more_draws = draws_for_tries(int(draws), further_tries)
-    simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else int(draws), seed)
+    more_draws = draws_for_tries(draws, further_tries)
+    simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else draws, seed)
     if chosen.terms is not None:
         simulation.check(values)
     best = int(np.argmax(chosen.sign * values))

@@ -48,10 +48,11 @@ def draws_for_tries(draws: int, further_tries: int) -> int:
     return max(draws, min(DRAWS_PER_TRY * (further_tries + 1), MOST_DRAWS))
 
 
-def check_number_of_draws(draws: int) -> None:
-    """Raise InputError unless the number of draws is whole, and not more than what takes too long."""
+def whole_draws(draws: float) -> int:
+    """Return a number of draws; InputError unless it is whole, and not more than what takes too long."""
     if not (isinstance(draws, Real) and 1 <= draws <= MOST_DRAWS and float(draws).is_integer()):
         raise InputError(f"draws is {draws}; expected a whole number from 1 to {MOST_DRAWS:,}")
+    return int(draws)
 
 
 def check_draws(draws: int, further_tries: int, least_tail: float | None = None) -> None:
@@ -69,7 +70,8 @@ def check_draws(draws: int, further_tries: int, least_tail: float | None = None)
     single = 1 / (draws + 1)
     tail = single if least_tail is None else least_tail
     if further_tries and for_more_tries(tail, single, further_tries) > ALPHA:
+        fewest = min(draws, round(1 / tail) - 1)
         raise InputError(
-            f"{further_tries:,} tries without results are too many: from {draws:,} random draws, no p-value "
-            f"can be {ALPHA} or less"
+            f"tries without results: {further_tries:,}; from {fewest:,} random draws, no p-value can be "
+            f"{ALPHA} or less"
         )

@@ -64,8 +64,8 @@ def annotate(
     for verdict, reason in zip(verdicts, reasons, strict=True):
         if reason:
             tell_note(f"{verdict['model']}, {verdict['task']}, {verdict['metric']}: no verdict: {reason}")
-        for note in verdict.get("notes", []):
-            tell_note(note)
+    for note in dict.fromkeys(note for verdict in verdicts for note in verdict.get("notes", [])):
+        tell_note(note)
     for file, name, record, _ in results:
         target = folder / name
         write_json(record, target)

@@ -46,7 +46,7 @@ def is_record(path: Path) -> bool:
 ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
 OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
 # These can also be words about the share of correct answers: rows of samples tell.
-UNCLEAR = {"class", "false", "per"}
+UNCLEAR = {"class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -88,7 +88,9 @@ def annotate(
         times = Counter(map(place_of, results))
         other_metrics = {place_of(result) for result in results if _is_other(result)}
         unclear = {place_of(result) for result in results if _words(_metric_name(result)) & UNCLEAR}
-    runs, has_rows = _runs(path, other_metrics, unclear), path.with_name(path.stem + ENDING).is_file()
+    runs, contradictory = _runs(path, other_metrics, unclear)
+    other_metrics |= contradictory
+    has_rows = path.with_name(path.stem + ENDING).is_file()
     verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
@@ -118,25 +120,28 @@ def annotate(
 
 def _runs(
     path: Path, other_metrics: Set[tuple[str, str]], unclear: Set[tuple[str, str]]
-) -> dict[tuple[str, str], Run]:
+) -> tuple[dict[tuple[str, str], Run], set[tuple[str, str]]]:
     """Return the runs of the rows next to a record by evaluation and result id, as far as there are some.
+
+    Also return those of ``unclear`` that are not the share of correct rows.
 
     Parameters
     ----------
     other_metrics
         Results that are no shares of correct answers, so the rows need not agree with them.
     unclear
-        Results that may be none. They are, if the rows do not agree with them.
+        Results that may be none.
     """
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
-        return {}
+        return {}, set()
     try:
         with as_written_by(TOOL, str(rows)):
             runs = [examined(run) for run in read(rows, Options(command="doctor"))]
     except UnsupportedMetric:  # of the only result
-        return {}
+        return {}, set()
     by_place: dict[tuple[str, str], Run] = {}
+    contradictory = set()
     for run in runs:
         place = run.task, run.metric
         if place in other_metrics:
@@ -146,9 +151,10 @@ def _runs(
         except InputError:
             if place not in unclear:
                 raise
+            contradictory.add(place)
             continue
         by_place[place] = run
-    return by_place
+    return by_place, contradictory
 
 
 def _of_aggregate(

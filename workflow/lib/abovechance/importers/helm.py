@@ -80,8 +80,9 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     rows = table.drop(columns="split").reset_index(drop=True)
     if not evidence.empty:
         rows = rows.merge(evidence, "left", ["example", "prompt"])
-    # nothing says whether the only one is the best of several
-    if options.command == "check" and rows["prompt"].nunique() == 1:
+    # nothing says whether the only one is the best of several, or one of the files that are a prompt each
+    needs_name = options.each_file or options.command in ("check", "import")
+    if needs_name and rows["prompt"].nunique() == 1:
         rows = rows.drop(columns="prompt")
     yield Run(
         file=str(folder),

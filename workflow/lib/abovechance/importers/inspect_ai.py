@@ -24,6 +24,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
 from abovechance.core.untrusted import named, opened_zip
+from abovechance.doctor.suspicion import Suspicion, graded, of_examples
 from abovechance.importers.contract import (
     Options,
     Reported,
@@ -78,12 +79,10 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
     if log.get("status") not in (None, "success"):
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     by_epoch = _by_epoch(samples, path)
-    epochs, unscored = [options.epoch or 1], 0
+    epochs, suspicions = [options.epoch or 1], []
     if options.command == "doctor" and options.epoch is None:
-        scored = [
-            epoch for epoch in sorted(by_epoch) if any(sample.get("scores") for sample in by_epoch[epoch])
-        ]
-        unscored = sum(len(by_epoch[epoch]) for epoch in by_epoch if epoch not in scored)
+        scored = [epoch for epoch in sorted(by_epoch) if _is_scored(by_epoch[epoch], options.metric)]
+        suspicions = _without_scores(by_epoch, scored)
         epochs = scored or epochs
     for epoch in epochs:
         chosen = by_epoch.get(epoch, [])
@@ -91,10 +90,29 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
         for scorer in scorers:
             try:
                 run = _run(log, samples, chosen, scorer, path, epoch)
-                yield replace(run, unscored=run.unscored + unscored)
+                yield replace(run, suspicions=suspicions)
+                suspicions = []
             except UnsupportedMetric:
                 if len(scorers) == 1:
                     raise
+
+
+def _is_scored(samples: list[dict[str, Any]], scorer: str | None) -> bool:
+    """Return whether a sample has a score, or one of this scorer."""
+    names = {name for sample in samples for name in sample.get("scores") or {}}
+    return bool(names) if scorer is None else scorer in names
+
+
+def _without_scores(by_epoch: dict[int, list[dict[str, Any]]], scored: list[int]) -> list[Suspicion]:
+    """Return a suspicion if other epochs than these have no scores."""
+    empty_epochs = [epoch for epoch in sorted(by_epoch) if epoch not in scored]
+    unscored, total = sum(len(by_epoch[epoch]) for epoch in empty_epochs), sum(map(len, by_epoch.values()))
+    if not (scored and unscored) or (severity := graded(unscored / total, 0.02, 0.2)) is None:
+        return []
+    evidence = (
+        f"{of_examples(unscored, total)} have no score: all of epoch {', '.join(map(str, empty_epochs))}"
+    )
+    return [Suspicion("missing-examples", severity, evidence, "the epoch may have failed")]
 
 
 def _by_epoch(samples: list[Any], path: Path) -> dict[int, list[dict[str, Any]]]:
@@ -376,7 +394,7 @@ def chance_of(sample: dict[str, Any], location: str) -> float:
     if not target:
         raise InputError(f"{location}: its target is {target!r}; expected one or some of its choices")
     targets = _targets(target, choices)
-    # all of several targets must be marked, and no others: how that is guessed is for the user to say
+    # all of several targets must be marked, and no empty_epochs: how that is guessed is for the user to say
     gradable = len(targets) == 1 and targets[0] in {*_letters(len(choices)), *map(str, choices)}
     return 1 / len(choices) if gradable else float("nan")
 

@@ -7,6 +7,7 @@ seen, which the tool itself gives to the first choice.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -46,7 +47,7 @@ def find(path: Path) -> list[Path]:
 def _is_list_of_samples(path: Path) -> bool:
     """Return whether a JSON file begins as version 0.4.3 writes samples."""
     with path.open("rb") as file:
-        head = file.read(1000)
+        head = file.read(1_000_000).removeprefix(codecs.BOM_UTF8)
     return head.lstrip().startswith(b"[") and b'"doc_id"' in head
 
 

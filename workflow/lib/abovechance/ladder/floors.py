@@ -19,10 +19,10 @@ from abovechance.best.selection import DRAWS, enumerated, sign_flips
 from abovechance.chance.exact import Discrete
 from abovechance.chance.tries import (
     check_draws,
-    check_number_of_draws,
     draws_for_tries,
     for_more_tries,
     tries_beyond,
+    whole_draws,
 )
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.errors import InputError
@@ -145,7 +145,7 @@ def above_floor(
     means = {name: float(row.mean()) for name, row in values.items()}
     best = max(means, key=lambda name: means[name])
     groups = np.arange(examples) if clusters is None else np.asarray(clusters)
-    check_number_of_draws(draws)
+    draws = whole_draws(draws)
     more_draws = draws_for_tries(draws, further_tries)
     if not enumerated(len({*groups.tolist()})):
         check_draws(more_draws, further_tries, 1 / (draws + 1) if len(candidates) > 1 else None)

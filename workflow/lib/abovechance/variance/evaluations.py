@@ -56,7 +56,9 @@ def check_finite(table: pd.DataFrame) -> None:
     for score, problem in table.attrs.get("not_finite", {}).items():
         if score in {*table[["task", "metric"]].itertuples(index=False, name=None)}:
             raise InputError(f"{problem}; expected a number")
-    if (infinite := np.isinf(table["value"])).any():  # a missing score is a checkpoint that a seed lacks
+    if (
+        infinite := np.isinf(table["value"].astype(float))
+    ).any():  # a missing score is a checkpoint that a seed lacks
         row = table[infinite].iloc[0]
         raise InputError(f"{row['metric']} of {row['task']} is {row['value']}; expected a number")
 
