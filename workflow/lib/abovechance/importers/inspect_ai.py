@@ -394,7 +394,7 @@ def chance_of(sample: dict[str, Any], location: str) -> float:
     if not target:
         raise InputError(f"{location}: its target is {target!r}; expected one or some of its choices")
     targets = _targets(target, choices)
-    # all of several targets must be marked, and no empty_epochs: how that is guessed is for the user to say
+    # all of several targets must be marked, and no others: how that is guessed is for the user to say
     gradable = len(targets) == 1 and targets[0] in {*_letters(len(choices)), *map(str, choices)}
     return 1 / len(choices) if gradable else float("nan")
 
