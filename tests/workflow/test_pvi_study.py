@@ -240,6 +240,7 @@ def test_a_study_from_its_stored_scores_has_the_same_pvi(place, tmp_path):
         assert file_sha256(tmp_path / name) == file_sha256(place / name)
 
 
+@pytest.mark.slow
 def test_other_stored_scores_are_noticed_whatever_their_times(place, tmp_path):
     """All files from archives have the same time."""
     stored = tmp_path / "stored"
@@ -296,6 +297,7 @@ def test_over_the_choices_probabilities_sum_to_one(place, tmp_path):
     assert ((two["bits"] < 1) == two["correct"]).all()
 
 
+@pytest.mark.slow
 def test_a_null_target_prompt_without_a_token_before_the_answer_is_told(tmp_path):
     config = write_tiny_study(tmp_path, "bare", shots=[0], pvi={}, tasks={"sums": "sums.jsonl"})
     target = "results/bare/pvi/tiny.parquet"
