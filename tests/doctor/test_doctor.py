@@ -107,7 +107,7 @@ def test_a_log_without_flags_is_not_called_damaged(tmp_path):
     assert sign.suspicion.evidence == (
         "row 1: has the metrics word_perplexity; expected one that is 0 or 1 for each example"
     )
-    # a metric that does not exist is no reason to pass
+    # an unknown metric is an error
     (sign,), _ = diagnose([path], replace(DOCTOR, metric="acc"))
     assert (sign.suspicion.check, sign.suspicion.severity) == ("unreadable", "grave")
 

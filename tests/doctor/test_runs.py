@@ -88,7 +88,7 @@ def test_ids_that_are_written_differently_are_not_called_missing_hard_examples()
     (sign,) = signs_of(("a", "m", padded), ("b", "n", shuffled))["b"]
     first = shuffled["example"].iloc[0]
     assert sign.cause.endswith(f"such as '{first}' and '{first:0>4}'")
-    # one such id is no reason for 40 that are missing
+    # one such id does not explain 40 missing ones
     few = plain.head(60).assign(example=[*map(str, range(59)), "099"])
     (sign,) = signs_of(("a", "m", plain), ("b", "n", few))["b"]
     assert sign.cause == "examples may have failed or been dropped, often the hard ones"

@@ -621,9 +621,7 @@ def test_stages_of_a_training_are_not_put_in_one_order(tmp_path):
         read_evaluations([tmp_path / "all"])
     plain = {"config": {"model_args": "pretrained=org/m,revision=step1000"}}
     second = tmp_path / "all" / "stage2-ingredient1-step500.json"
-    with pytest.raises(
-        InputError, match=r"has stages 1 \(where none is named\) and 2 of the training of org/m"
-    ):
+    with pytest.raises(InputError, match=r"has stages 1 \(not named\) and 2 of the training of org/m"):
         read_evaluations([write(tmp_path, "plain.json", result(0, 0.5) | plain), second])
     for name in ("stage1-step1000", "stage2-step3000"):
         no_revision = {"config": {"model_args": "pretrained=org/m"}}

@@ -207,7 +207,7 @@ def _words(name: str) -> set[str]:
 
 
 def _is_other(result: dict[str, Any]) -> bool:
-    """Return whether a result says itself that it is no share of correct answers."""
+    """Return whether its direction or its name shows that a result is not a share of correct answers."""
     return bool(result["metric_config"]["lower_is_better"] or _words(_metric_name(result)) & OTHER_METRICS)
 
 

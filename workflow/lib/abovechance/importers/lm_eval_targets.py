@@ -1,4 +1,4 @@
-"""What the targets of lm-evaluation-harness's samples mean: which choices are correct.
+"""The meaning of targets in lm-evaluation-harness's samples: which choices are correct.
 
 A target is written as a text, whatever it was: '1' may be the choice '1' or the choice of that
 number. Each meaning is tried on all samples of a file: the first under which the likeliest choices
@@ -28,7 +28,7 @@ class UnknownTarget(InputError):
 def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
     """Return the rows of all samples: by a metric as recorded, or by log-likelihoods if it is None.
 
-    Of the readings of targets, the first that agrees with the log is taken.
+    Targets can be read in several ways. The first reading that agrees with the log is used.
     """
     readings, problems = [], []
     for reading in (_by_text, _by_number, _by_context):
@@ -37,9 +37,9 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
         except InputError as error:
             problems.append(error)
     if metric is not None:  # targets are needed for the chance and the correct choices alone
-        targets: Sequence[set[int] | None] = _agreed(samples, readings) or [None] * len(samples)
+        agreed: Sequence[set[int] | None] = _agreed(samples, readings) or [None] * len(samples)
         return pd.DataFrame(
-            [_recorded(sample, metric, correct) for sample, correct in zip(samples, targets, strict=True)]
+            [_recorded(sample, metric, correct) for sample, correct in zip(samples, agreed, strict=True)]
         )
     if not readings:
         raise problems[0]
@@ -52,7 +52,7 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
             f"{samples[0].place}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
             f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
         )
-    # where none agrees, the first is held against the log, which tells
+    # if no reading agrees, the check against the log reports the difference from the first one
     return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
 
 
@@ -109,10 +109,9 @@ def _by_text(sample: Sample) -> set[int]:
         or not set(targets) <= set(texts)
         or (len(matching) == len(texts) and len(set(texts)) == 1)
     ):
-        remedy = "; use --metric acc, which takes what the tool recorded"
+        remedy = "; use --metric acc, which takes what the tool recorded" if "acc" in sample.metrics else ""
         raise UnknownTarget(
-            f"{sample.place}: target '{target[:60]}' is none of its {len(texts)} choices"
-            + remedy * ("acc" in sample.metrics)
+            f"{sample.place}: target '{target[:60]}' is none of its {len(texts)} choices{remedy}"
         )
     return matching
 
@@ -122,7 +121,7 @@ def _by_number(sample: Sample) -> set[int]:
     target = sample.target
     numbers = _listed(target) or [_literal(target)]
     if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
-        raise UnknownTarget(f"{sample.place}: target '{target}' is no number of its choices")
+        raise UnknownTarget(f"{sample.place}: target '{target}' is not the number of a choice")
     return {int(number) for number in numbers}
 
 
@@ -141,7 +140,7 @@ def _by_context(sample: Sample) -> set[int]:
 
 
 def _listed(text: str) -> list[Any]:
-    """Return the values of a list that is written as Python or NumPy writes it; none if it is no list."""
+    """Return the values of a list that is written as in Python or NumPy; an empty list for other texts."""
     value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
     return value if isinstance(value, list) else []
 

@@ -82,23 +82,28 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
-    for training, of_model in table.groupby("model", sort=False):
-        named_stages = {int(stage) for stage in of_model["stage"].dropna()}
-        if len(stages := named_stages | ({1} if of_model["stage"].isna().any() else set())) > 1:
-            listed = " and ".join(
-                str(stage) if stage in named_stages else f"{stage} (where none is named)"
-                for stage in sorted(stages)
-            )
-            raise InputError(
-                f"{paths[0]}: has stages {listed} of the training of {training}, and steps may begin again "
-                "in each; use the files of one stage at a time"
-            )
+    _check_stages(table, paths[0])
     table["examples"] = _agreed(table)
     table["lower_is_better"], contradictions = _directions(table, homes.values())
     not_finite = table[table["not_finite"] != ""].groupby(["task", "metric"])["not_finite"].first().to_dict()
     table = table[[*EVALUATIONS.columns]]
     table.attrs |= {"grouped": grouped, "contradictions": contradictions, "not_finite": not_finite}
     return table
+
+
+def _check_stages(table: pd.DataFrame, path: Path) -> None:
+    """Raise InputError if a model's rows are of several stages; without a name, they are of the first."""
+    for model, of_model in table.groupby("model", sort=False):
+        named_stages = {int(stage) for stage in of_model["stage"].dropna()}
+        stages = named_stages | ({1} if of_model["stage"].isna().any() else set())
+        if len(stages) > 1:
+            listed = " and ".join(
+                str(stage) if stage in named_stages else f"{stage} (not named)" for stage in sorted(stages)
+            )
+            raise InputError(
+                f"{path}: has stages {listed} of the training of {model}, and steps may begin again "
+                "in each; use the files of one stage at a time"
+            )
 
 
 def _agreed(table: pd.DataFrame) -> pd.Series[int]:
@@ -332,7 +337,7 @@ def _steps(text: str) -> list[int]:
 def _examples(value: float, error: float) -> int:
     """How many examples an accuracy is of, by its standard error sqrt(p (1 - p) / (n - 1)); -1 where none.
 
-    What comes out is tried: it is a whole number, and so is the number of right answers.
+    It is used only if it is a whole number, and the number of right answers is one, too.
     """
     if not (0 < value < 1 and error > 0):
         return -1

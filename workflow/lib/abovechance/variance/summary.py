@@ -146,7 +146,7 @@ def of_uneven_sizes(table: pd.DataFrame) -> list[str]:
 
 
 def _check(table: pd.DataFrame) -> None:
-    """Raise InputError if a score is no number or there twice, or the direction of a metric is not clear."""
+    """Raise InputError if a score is not a number or occurs twice, or a metric's direction is unclear."""
     check_finite(table)
     if (twice := table.duplicated([*KEYS, "seed", "checkpoint"])).any():
         row = table[twice].iloc[0]
