@@ -104,7 +104,7 @@ def test_the_number_of_examples(accuracy, correlation):
 def test_numbers_of_examples_unless_stated():
     stated = examples_for_difference(0.1, 5, accuracy=0.5, correlation=0.5, alpha=0.05, power=0.8)
     assert examples_for_difference(0.1, 5) == stated
-    assert examples_for_difference(1.0, 1, accuracy=0.0, alpha=0.9, power=0.1) == 2
+    assert examples_for_difference(1.0, 1, accuracy=0.0, alpha=0.9, power=0.1) == 1
     assert examples_for_difference(0.1, 5, accuracy=0.9) > 2  # up to 1
 
 
@@ -134,3 +134,8 @@ def test_plans_outside_their_range(arguments, message):
     with pytest.raises(InputError) as error:
         examples_for_difference(**{"difference": 0.1, "candidates": 5, **arguments})
     assert str(error.value) == message
+
+
+def test_a_difference_that_needs_too_many_examples():
+    with pytest.raises(InputError, match="more than 10,000,000 examples were needed; expected a larger diff"):
+        examples_for_difference(1e-6, 3)

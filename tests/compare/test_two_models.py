@@ -9,6 +9,7 @@ from scipy import optimize, stats
 
 from abovechance.compare import compare, exchanged, mcnemar, over_prompts
 from abovechance.compare.two_models import ScoreTest
+from abovechance.core.errors import InputError
 
 
 def answers(examples: int = 200, better: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -255,3 +256,38 @@ def test_a_p_value_that_is_not_students_is_not_called_so():
     comparison = compare(first, second, np.arange(20) // 2)
     assert (comparison.difference.method, comparison.difference.p) == ("exchange", pytest.approx(2 / 2**10))
     assert np.isnan(compare([0.3, 0.5, 0.9], [0.2, 0.4, 0.8]).gain)
+
+
+def power_by_enumeration(examples, differ, delta):
+    """The probability that the square of (better - worse) exceeds that of a normal quantile times both."""
+    better, equal = (differ + delta) / 2, 1 - differ
+    total = 0.0
+    for first, second in product(range(examples + 1), repeat=2):
+        if (
+            first + second <= examples
+            and first - second
+            and (first - second) ** 2 >= 3.841458820694124 * (first + second)
+        ):
+            shares = [better, differ - better, equal]
+            total += stats.multinomial.pmf([first, second, examples - first - second], examples, shares)
+    return total
+
+
+def test_the_number_of_needed_examples_has_the_power_from_there_on():
+    # with 8 examples, the power is 0.81, but with 10 it is 0.74
+    assert power_by_enumeration(8, 1.0, 0.8) > 0.8 > power_by_enumeration(10, 1.0, 0.8)
+    comparison = compare([1] * 9 + [0], [0] * 9 + [1])
+    assert comparison.needed == 11
+    assert all(power_by_enumeration(11 + more, 1.0, 0.8) > 0.8 for more in range(6))
+    assert comparison.detectable > comparison.difference.value  # with the 10 examples at hand
+
+
+def test_no_difference_is_detectable_with_the_power_of_equal_models():
+    first, second = [1] * 16 + [0] * 24, [0] * 16 + [1] * 16 + [0] * 8
+    assert np.isnan(compare(first, second, power=0.051).detectable)
+    assert compare(first, second, power=0.2).detectable > 0
+
+
+def test_scores_are_numbers():
+    with pytest.raises(InputError, match="could not convert string to float: 'a'; expected numbers"):
+        compare(["a", "b"], [1, 1])

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil, isfinite, sqrt
+from math import isfinite, sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from abovechance.best.debiased import largest_normal
+from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
+from abovechance.core.searching import least_lasting
 
 POWER = 0.8
-STEPS = 10  # numbers of examples in a row that must reach the power
-MANY = 5000  # examples with which steps do not matter
 
 
 def examples_for_difference(
@@ -51,7 +50,8 @@ def examples_for_difference(
     Raises
     ------
     InputError
-        If a value is outside its range, or the better candidate's accuracy would exceed 1.
+        If a value is outside its range, the better candidate's accuracy would exceed 1, or more than
+        ten million examples were needed.
     """
     ranges = {
         "difference": (difference, 0 < difference <= 1, "above 0, at most 1"),
@@ -75,38 +75,13 @@ def examples_for_difference(
     worse_alone = max(accuracy * (1 - better) - covariance, 0.0)
     better_alone = worse_alone + difference
     critical = largest_normal(candidates, 0.5, alpha)
-    variance = better_alone + worse_alone - difference**2
-    # too low for few examples, where tests have few p-values
-    approximate = max(2, ceil(((critical + float(ndtri(power))) ** 2) * variance / difference**2))
     level = float(ndtr(-critical))
-    return _least(
-        lambda examples: _power(examples, better_alone, worse_alone, level) >= power, start=approximate
+    examples = least_lasting(
+        lambda examples: _power(examples, better_alone, worse_alone, level) >= power, MOST_EXAMPLES
     )
-
-
-def _least(is_powerful: Callable[[int], bool], start: int) -> int:
-    """Return the least number of examples from which a few more in a row have the power, too.
-
-    The power rises and falls by steps.
-
-    Parameters
-    ----------
-    start
-        A number near it.
-    """
-
-    def suffices(examples: int) -> bool:
-        return all(is_powerful(examples + more) for more in range(STEPS if examples < MANY else 1))
-
-    low = high = start
-    while not suffices(high):
-        low, high = high, ceil(1.1 * high) + 1
-    while low > 1 and suffices(low):
-        low, high = int(low / 1.1), low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    if examples > MOST_EXAMPLES:
+        raise InputError(f"more than {MOST_EXAMPLES:,} examples were needed; expected a larger difference")
+    return examples
 
 
 def _power(examples: int, better_alone: float, worse_alone: float, level: float) -> float:

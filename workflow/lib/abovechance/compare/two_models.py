@@ -32,9 +32,10 @@ from abovechance.core.estimates import (
 )
 from abovechance.core.html import as_html
 from abovechance.core.resampling import BATCH
-from abovechance.core.searching import least_whole
+from abovechance.core.searching import least_lasting
 
 POWER = 0.8
+LEAST_DIFFERENCE = 1e-9  # that counts as one
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
 MOST_EXAMPLES = 10**9  # that planning counts
 MOST_PROMPTS = 256  # of which scores may be means
@@ -255,14 +256,17 @@ class ScoreTest:
         return float(stats.binom.pmf(number, examples, differ) @ rejects)
 
     def detectable(self, confidence: float, power: float) -> float:
-        """Return the least difference that is found with this power."""
+        """Return the least difference that is found with this power.
+
+        Missing if the largest one is not, or if equal models are found to differ as often.
+        """
 
         def lacking(delta: float) -> float:
             return self.power(delta, self.examples, confidence) - power
 
-        if self.better + self.worse == 0 or lacking(1.0) < 0:
+        if self.better + self.worse == 0 or lacking(1.0) < 0 or lacking(LEAST_DIFFERENCE) >= 0:
             return np.nan
-        return float(optimize.brentq(lacking, 1e-9, 1.0, xtol=1e-7))
+        return float(optimize.brentq(lacking, LEAST_DIFFERENCE, 1.0, xtol=1e-7))
 
     def needed(self, confidence: float, power: float) -> float:
         """Return how many examples it takes to find the observed difference with this power."""
@@ -349,8 +353,8 @@ class StudentTest:
 
 
 def _least_examples(power_of: Callable[[int], float], power: float) -> float:
-    """Return the least number of examples with this power; missing above 10^9."""
-    least = least_whole(lambda examples: power_of(examples) >= power, MOST_EXAMPLES, after=1)
+    """Return the least number of examples from which on the test has this power; missing above 10^9."""
+    least = least_lasting(lambda examples: power_of(examples) >= power, MOST_EXAMPLES, after=1)
     return float(least) if least <= MOST_EXAMPLES else np.nan
 
 

@@ -1,8 +1,11 @@
-"""The least whole number with which something becomes true."""
+"""The least whole number with which something becomes true, or remains true."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+IN_A_ROW = 10  # numbers with which a condition holds that holds from there on
+SMALL = 5000  # numbers of examples at which power rises and falls by visible steps
 
 
 def least_whole(reached: Callable[[int], bool], limit: int, after: int = 0, step: int = 1) -> int:
@@ -25,3 +28,16 @@ def least_whole(reached: Callable[[int], bool], limit: int, after: int = 0, step
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
+
+
+def least_lasting(reached: Callable[[int], bool], limit: int, after: int = 0) -> int:
+    """Return the least whole number above ``after`` from which a condition holds, or ``limit + 1``.
+
+    For conditions that rise and fall by steps, such as the power of an exact test. Up to ``SMALL``, a
+    condition has to hold for ``IN_A_ROW`` numbers in a row; above, steps are too small to matter.
+    """
+
+    def holds_on(number: int) -> bool:
+        return all(reached(number + more) for more in range(IN_A_ROW if number < SMALL else 1))
+
+    return least_whole(holds_on, limit, after)
