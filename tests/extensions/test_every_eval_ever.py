@@ -9,11 +9,11 @@ from scipy.stats import binomtest
 from abovechance.chance import RandomBaseline
 from abovechance.core.errors import InputError
 from abovechance.extensions.every_eval_ever import annotate
-from abovechance.importers import Options, combine, read_runs
+from abovechance.importers import Options, combine, diagnose, read_runs
 from tests.doctor.logs import sound, write_records
 from tests.running import run
 
-SINGLE = Options(prompts=1)
+SINGLE, DOCTOR = Options(prompts=1), Options(command="doctor")
 
 
 def changed_rows(path, **changes):
@@ -228,6 +228,26 @@ def test_a_record_without_rows_needs_the_chance_and_the_number_of_samples(tmp_pa
     )
 
 
+@pytest.mark.parametrize("name", ["mcc", "cohen_kappa", "Matthews correlation", "bleu", "auroc"])
+def test_a_score_of_unknown_kind_that_is_not_the_share_of_correct_rows_is_another_metric(tmp_path, name):
+    write_records(sound(4, 60), tmp_path)
+    record, rows = tmp_path / "0.json", tmp_path / "0_samples.jsonl"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["metric_config"]["metric_name"] = name
+    share = result["score_details"]["score"]
+    record.write_text(json.dumps(content))
+    assert "reason" not in annotate(record)[1][0]
+    result["score_details"]["score"] = 0.5
+    record.write_text(json.dumps(content))
+    assert annotate(record)[1][0]["reason"] == "the metric is not a share of correct answers"
+    # the log is not damaged, and the rows are judged
+    (imported,) = read_runs([rows], SINGLE)
+    assert imported.rows["correct"].mean() == pytest.approx(share)
+    assert f"(0.5) is not the share of correct rows ({share:.3g}), which is judged here" in imported.notes[-1]
+    assert "recorded-results" not in [sign.suspicion.check for sign in diagnose([rows], DOCTOR)[0]]
+
+
 @pytest.mark.parametrize("score", [49 / 60, 0.9])
 def test_other_metrics_have_no_verdict_from_the_rows_of_samples(tmp_path, score):
     write_records(sound(4, 60), tmp_path)
@@ -271,7 +291,7 @@ def test_the_name_of_a_task_does_not_say_what_a_metric_is(tmp_path):
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
         *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
         *((name, 0, 1, 0.5, None) for name in ("accuracy averaged over classes", "wrong_match_rate")),
-        ("per cent correct", 0, 100, 50.0, 0.5),
+        *((name, 0, 100, 50.0, 0.5) for name in ("per cent correct", "Per cent correct", "acc_per_cent")),
     ],
 )
 def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, highest, score, accuracy):

@@ -393,6 +393,24 @@ def test_inspect_epochs_are_not_prompts(tmp_path):
     assert runs == 2
     evidence = [sign.suspicion.evidence for sign in signs]
     assert "1 of 4 examples (25 %) have no score: all of epoch 3" in evidence
+    assert [sign.file for sign in signs[:1]] == [f"{path}, epoch 1"]
+
+
+def test_a_score_of_a_later_epoch_that_is_no_flag_hides_no_other_epoch(tmp_path):
+    samples = [inspect_sample(n, "I", epoch, answer="A") for epoch in (1, 2) for n in range(60)]
+    samples[-1]["scores"]["choice"]["value"] = 0.25
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))
+    signs, runs = diagnose([path], Options(command="doctor"))
+    assert runs == 1
+    evidence_of = {sign.suspicion.check: sign.suspicion.evidence for sign in signs}
+    assert evidence_of["not-checked"].startswith("epoch 2 is left out: sample 59: choice is 0.25; expected")
+    assert evidence_of["one-position"]
+    # nor is a log damaged if none of several scorers is one
+    for sample in samples:
+        sample["scores"] = {name: {"value": 0.3, "answer": "A"} for name in ("f1", "bleu")}
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples[:60]))
+    (sign,), runs = diagnose([path], Options(command="doctor"))
+    assert (sign.suspicion.check, sign.suspicion.severity, runs) == ("not-checked", "note", 0)
 
 
 def test_inspect_logs_that_did_not_end_are_torn_or_have_another_scorer(tmp_path):
@@ -522,6 +540,10 @@ def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error
     assert "its prompts are evaluated on different examples, each on 2 of 4; the verdict" in note
     path.write_text("prompt,example,correct,choices,shots\n0,a,1,2,1\n0,b,1,2,1\n1,b,0,2,1\n1,c,0,2,1\n")
     assert uneven_notes(imported(path), {}) == []  # each lacks its own demonstration
+    rows = "".join(f"{prompt},{example},1,2,2\n" for prompt in "01" for example in "abcd")
+    path.write_text("prompt,example,correct,choices,shots\n" + rows.replace("1,d,1,2,2\n", ""))
+    (note,) = uneven_notes(imported(path), {Setting("model", "mine", 2): ["p", "q"]})
+    assert "3 to 4 of 4, the fewest by prompt 'q'" in note  # a prompt without demonstrations lacks one
     path.write_text("prompt,example,correct,choices\n0,a,1,2\n1,a,1,3\n")
     with pytest.raises(InputError, match="example 'a' has different numbers of choices under"):
         imported(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Set
 from importlib.metadata import version
@@ -17,7 +16,8 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.extensions.verdicts import verdict_of
 from abovechance.importers.contract import Options, Run, UnsupportedMetric, check_recorded, examined
-from abovechance.importers.every_eval_ever import ENDING, PERCENT, TOOL, place_of, read
+from abovechance.importers.every_eval_ever import ENDING, PERCENT, TOOL, metric_name, place_of, read
+from abovechance.metrics.names import is_other_metric, is_share_of_correct
 
 PREFIX = "abovechance."
 # The fields of ``score_details.details``, whose values are texts.
@@ -42,11 +42,6 @@ def is_record(path: Path) -> bool:
     return all(key in head for key in (b'"schema_version"', b'"evaluation_id"')) and b"{" in head[:100]
 
 
-# Words in the names of metrics that are shares of correct answers, and in those of others.
-ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
-OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
-# These can also be words about the share of correct answers: rows of samples tell.
-UNCLEAR = {"class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"}
 REASON = "reason"  # for having no verdict
 NO_ACCURACY = "the metric is not a share of correct answers"
 NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result"
@@ -87,9 +82,10 @@ def annotate(
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
         times = Counter(map(place_of, results))
         other_metrics = {place_of(result) for result in results if _is_other(result)}
-        unclear = {place_of(result) for result in results if _words(_metric_name(result)) & UNCLEAR}
-    runs, contradictory = _runs(path, other_metrics, unclear)
-    other_metrics |= contradictory
+        shares = {place_of(result) for result in results if is_share_of_correct(metric_name(result))}
+    runs = _runs(path, other_metrics)
+    # rows that do not agree with a score of unknown kind show that it is another metric
+    other_metrics |= {place for place, run in runs.items() if run.reported is None and place not in shares}
     has_rows = path.with_name(path.stem + ENDING).is_file()
     verdicts = []
     for result in results:
@@ -118,43 +114,27 @@ def annotate(
     return record, verdicts
 
 
-def _runs(
-    path: Path, other_metrics: Set[tuple[str, str]], unclear: Set[tuple[str, str]]
-) -> tuple[dict[tuple[str, str], Run], set[tuple[str, str]]]:
+def _runs(path: Path, other_metrics: Set[tuple[str, str]]) -> dict[tuple[str, str], Run]:
     """Return the runs of the rows next to a record by evaluation and result id, as far as there are some.
-
-    Also return those of ``unclear`` that are not the share of correct rows.
 
     Parameters
     ----------
     other_metrics
         Results that are no shares of correct answers, so the rows need not agree with them.
-    unclear
-        Results that may be none.
     """
     rows = path.with_name(path.stem + ENDING)
     if not rows.is_file():
-        return {}, set()
+        return {}
     try:
         with as_written_by(TOOL, str(rows)):
             runs = [examined(run) for run in read(rows, Options(command="doctor"))]
-    except UnsupportedMetric:  # of the only result
-        return {}, set()
-    by_place: dict[tuple[str, str], Run] = {}
-    contradictory = set()
-    for run in runs:
-        place = run.task, run.metric
-        if place in other_metrics:
-            continue
-        try:
+    except UnsupportedMetric:  # of all results
+        return {}
+    by_place = {(run.task, run.metric): run for run in runs}
+    for place, run in by_place.items():
+        if place not in other_metrics:
             check_recorded(run)
-        except InputError:
-            if place not in unclear:
-                raise
-            contradictory.add(place)
-            continue
-        by_place[place] = run
-    return by_place, contradictory
+    return by_place
 
 
 def _of_aggregate(
@@ -171,7 +151,7 @@ def _of_aggregate(
     score, digits = float(details["score"]), decimals(repr(float(details["score"])).removesuffix(".0"))
     config = result["metric_config"]
     scale = config.get("max_score", 1)
-    is_accuracy = _is_share(_metric_name(result)) and config.get("min_score", 0) == 0
+    is_accuracy = is_share_of_correct(metric_name(result)) and config.get("min_score", 0) == 0
     if scale == PERCENT:
         score, digits = score / PERCENT, digits + 2
     if not is_accuracy or scale not in (1, PERCENT) or not 0 <= score <= 1:
@@ -196,26 +176,9 @@ def _of_aggregate(
     }
 
 
-def _metric_name(result: dict[str, Any]) -> str:
-    last_part = str(result.get("evaluation_result_id") or "accuracy").rpartition("/")[2]  # behind the task
-    return str(result["metric_config"].get("metric_name") or last_part)
-
-
-def _words(name: str) -> set[str]:
-    name = re.sub(r"not[ _-]?correct", "incorrect", name.replace("per cent", "percent"), flags=re.IGNORECASE)
-    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
-
-
 def _is_other(result: dict[str, Any]) -> bool:
     """Return whether its direction or its name shows that a result is not a share of correct answers."""
-    return bool(result["metric_config"]["lower_is_better"] or _words(_metric_name(result)) & OTHER_METRICS)
-
-
-def _is_share(name: str) -> bool:
-    """Return whether a metric is a share of correct answers, by its name."""
-    words = _words(name)
-    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
-    return is_pass or bool(words & ACCURACIES and not words & UNCLEAR)
+    return bool(result["metric_config"]["lower_is_better"]) or is_other_metric(metric_name(result))
 
 
 def _drop_earlier(details: dict[str, Any], unit: int) -> None:

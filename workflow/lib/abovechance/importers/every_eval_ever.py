@@ -27,6 +27,7 @@ from abovechance.importers.contract import (
     number_of_shots,
     text_or_none,
 )
+from abovechance.metrics.names import is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
@@ -63,14 +64,18 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             result = str(row.get("evaluation_result_id") or "score")
         groups.setdefault(key, {}).setdefault(result, []).append((place, row))
     aggregates = aggregate_results(aggregate_of(path))
+    runs: list[Run] = []
+    unsupported: list[UnsupportedMetric] = []
     for (model, task), results in groups.items():
         for result in _chosen(results, f"{path}, {task}", options):
             aggregate = aggregates.get((task, result)) or aggregates.get((task, "score")) or {}
             try:
-                yield _run(path, model, task, result, results[result], aggregate)
-            except UnsupportedMetric:
-                if len(results) == len(groups) == 1 or options.command != "doctor":
-                    raise
+                runs.append(_run(path, model, task, result, results[result], aggregate))
+            except UnsupportedMetric as error:
+                unsupported.append(error)
+    if unsupported and (not runs or options.command != "doctor"):
+        raise unsupported[0]
+    yield from runs
 
 
 def aggregate_of(path: Path) -> Path:
@@ -105,6 +110,12 @@ def _in_common(results: list[dict[str, Any]]) -> dict[str, Any]:
 def place_of(result: dict[str, Any]) -> tuple[str, str]:
     """Return the evaluation and the id of a result."""
     return str(result["evaluation_name"]), str(result.get("evaluation_result_id") or "score")
+
+
+def metric_name(result: dict[str, Any]) -> str:
+    """Return the name of a result's metric."""
+    last_part = str(result.get("evaluation_result_id") or "accuracy").rpartition("/")[2]  # behind the task
+    return str(result["metric_config"].get("metric_name") or last_part)
 
 
 def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
@@ -145,6 +156,7 @@ def _run(
             score /= PERCENT
         details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
         shots = int(details.get("num_fewshot") or 0)
+        is_share = not config or is_share_of_correct(metric_name(aggregate))
     number_of_shots(shots, str(path))
     read_rows = []
     for place, row in rows:
@@ -172,6 +184,12 @@ def _run(
         notes.append(
             f"{path.name}: {int(failed.sum())} samples have an error; {wrong} of these count as wrong"
         )
+    if reported and not is_share and not _is_mean_of(reported, table):
+        notes.append(
+            f"{path.name}: the recorded score of {result} ({reported.accuracy:g}) is not the share of "
+            f"correct rows ({table['correct'].mean():.3g}), which is judged here"
+        )
+        reported = None
     return Run(
         file=str(path),
         model=model,

@@ -80,21 +80,34 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
         raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     by_epoch = _by_epoch(samples, path)
     epochs, suspicions = [options.epoch or 1], []
+    runs: list[Run] = []
+    unsupported: list[UnsupportedMetric] = []
     if options.command == "doctor" and options.epoch is None:
         scored = [epoch for epoch in sorted(by_epoch) if _is_scored(by_epoch[epoch], options.metric)]
         suspicions = _without_scores(by_epoch, scored)
         epochs = scored or epochs
     for epoch in epochs:
         chosen = by_epoch.get(epoch, [])
-        scorers = _scorers(chosen, path, options, epoch)
-        for scorer in scorers:
+        for scorer in _scorers(chosen, path, options, epoch):
             try:
                 run = _run(log, samples, chosen, scorer, path, epoch)
-                yield replace(run, suspicions=suspicions)
-                suspicions = []
-            except UnsupportedMetric:
-                if len(scorers) == 1:
-                    raise
+            except UnsupportedMetric as error:
+                unsupported.append(error)
+                suspicions += [_not_checked(epoch, error, path)] if len(epochs) > 1 else []
+                continue
+            runs.append(replace(run, file=f"{path}, epoch {epoch}") if len(epochs) > 1 else run)
+    if unsupported and not runs:
+        raise unsupported[0]
+    yield from [replace(run, suspicions=suspicions) for run in runs[:1]]
+    yield from runs[1:]
+
+
+def _not_checked(epoch: int, error: InputError, path: Path) -> Suspicion:
+    """Return a note on an epoch with a metric that is not checked."""
+    evidence = f"epoch {epoch} is left out: {str(error).removeprefix(f'{path}, ')}"
+    return Suspicion(
+        "not-checked", "note", evidence, "only metrics that are 0 or 1 for each example are checked"
+    )
 
 
 def _is_scored(samples: list[dict[str, Any]], scorer: str | None) -> bool:

@@ -71,7 +71,7 @@ def metrics(runs: Sequence[Run]) -> dict[Setting, str]:
 def uneven_notes(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) -> list[str]:
     """Return a note about settings whose prompts are evaluated on different examples.
 
-    That each prompt lacks its own demonstrations is as it should be.
+    Examples are not different if each prompt lacks just its own demonstrations.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def uneven_notes(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) ->
     for setting, rows in by_setting(table):
         examples = rows["example"].nunique()
         sizes = rows.groupby("prompt").size()
-        if sizes.min() < examples - setting.shots:
+        without_demonstrations = sizes.min() == sizes.max() == examples - setting.shots
+        if sizes.min() < examples and not without_demonstrations:
             standardized = is_uneven(accuracy_by_prompt(rows))
             score = (
                 "standardized scores, (correct - mean) / deviation of a guesser"

@@ -1,0 +1,29 @@
+"""What the name of a metric says: whether it is a share of correct answers."""
+
+from __future__ import annotations
+
+import re
+
+# Words in the names of metrics that are shares of correct answers, and in those of others.
+ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
+OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
+# These can also be words about the share of correct answers.
+UNCLEAR = {"class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"}
+
+
+def is_other_metric(name: str) -> bool:
+    """Return whether a metric's name shows that it is not a share of correct answers."""
+    return bool(_words(name) & OTHER_METRICS)
+
+
+def is_share_of_correct(name: str) -> bool:
+    """Return whether a metric's name shows that it is a share of correct answers."""
+    words = _words(name)
+    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
+    return is_pass or bool(words & ACCURACIES and not words & (UNCLEAR | OTHER_METRICS))
+
+
+def _words(name: str) -> set[str]:
+    name = re.sub(r"not[ _-]?correct", "incorrect", name, flags=re.IGNORECASE)
+    name = re.sub(r"per[ _-]cent", "percent", name, flags=re.IGNORECASE)
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)}
