@@ -189,3 +189,12 @@ def test_the_difference_of_two_seeds_is_right_on_average(seeds):
     pairs = [abs(scores[i] - scores[j]).mean() for i in range(seeds) for j in range(i)]
     assert stated == pytest.approx(np.mean(pairs), rel=0.02)
     assert stated == pytest.approx(2 / np.sqrt(np.pi), rel=0.02)
+
+
+def test_settings_with_fewer_prompts_are_named():
+    judged = pd.DataFrame(
+        {"model": ["m"] * 3, "task": ["a", "a", "b"], "shots": [0, 1, 1], "prompts": [1, 20, 3]}
+    )
+    fact = facts({"prompts": 20}, [], judged)["prompts"]
+    assert fact == "20 for each task and number of shots (1 with 0 shots; only 3 of b, 1-shot)"
+    assert facts({"prompts": 20}, [], judged[1:2])["prompts"] == "20 for each task and number of shots"

@@ -160,5 +160,5 @@ def test_examples_that_read_the_same_make_one_demonstration():
 def test_more_shots_than_examples_are_told():
     with pytest.raises(InputError, match="task 't': 4 shots need at least 5 distinct examples.* there are 4"):
         prompts_of(4, 4, 10)
-    with pytest.raises(InputError, match="3 shots need at least 3 distinct examples"):
+    with pytest.raises(InputError, match="are 2, because 10 of 12 are evaluated .`max_examples`"):
         prompts_of(12, 3, 10, largest=10)

@@ -248,7 +248,7 @@ def test_a_run_shows_one_line(tmp_path, terminal):
     assert "localrule" not in output
     assert ("analysing, 1 of 3 jobs done" in output) == terminal
     assert (
-        "Nothing to be done: all of the study is there"
+        "Nothing to be done: all that this command makes is there"
         in run_snakemake(tmp_path, "sleep 2; touch {output}", False)[1]
     )
 

@@ -12,13 +12,15 @@ from abovechance.shown import report
 
 with logged(snakemake):
     files = snakemake.input
+    verdicts = read_table(files.verdicts) if files.get("verdicts") else None
     text = report.render(
         study=snakemake.params.study,
         parts=report.parts(Path(files.config[0]).parent, snakemake.params.questions),
         facts=report.facts(
             yaml.safe_load(Path(files.config[0]).read_text()),
             [read_made_from(path) for path in files.get("predictions", [])],
+            verdicts,
         ),
-        verdicts=read_table(files.verdicts) if files.get("verdicts") else None,
+        verdicts=verdicts,
     )
     write_text(text, Path(snakemake.output[0]))

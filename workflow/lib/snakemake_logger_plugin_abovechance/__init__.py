@@ -31,7 +31,7 @@ LOCKED = (
     "finished work is kept"
 )
 INTERRUPTED = "Interrupted; the same command goes on from here."
-NOTHING = "Nothing to be done: all of the study is there, and up to date."
+NOTHING = "Nothing to be done: all that this command makes is there, and up to date."
 SO_FAR = (
     "Better than chance? Best prompt vs expected best of as many random guessers\n"
     "(the report adds the randomization test and the correction for all settings):"

@@ -239,7 +239,7 @@ _TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
     "shots": ("shots", lambda shots: ", ".join(map(str, shots))),
     "prompts": (
         "prompts",
-        lambda prompts: f"{prompts} for each task and number of shots, or fewer if no more exist",
+        lambda prompts: f"{prompts} for each task and number of shots",
     ),
     "max_examples": ("examples", lambda examples: f"at most {examples} per task"),
     "normalization": (
@@ -249,7 +249,9 @@ _TOLD: dict[str, tuple[str, Callable[[Any], str]]] = {
 }
 
 
-def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def facts(
+    config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]], verdicts: pd.DataFrame | None = None
+) -> dict[str, str]:
     """Return the facts of the run: the config's main keys, and the models and versions in the files.
 
     Parameters
@@ -258,8 +260,12 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
         The resolved config.
     made_from
         The sources of each file of predictions, or of that of evaluations.
+    verdicts
+        The table ``verdicts``, if the study has predictions.
     """
     facts_of_config = {_TOLD[key][0]: _TOLD[key][1](config[key]) for key in _TOLD if key in config}
+    if "prompts" in config and verdicts is not None:
+        facts_of_config["prompts"] += _fewer_prompts(verdicts, config["prompts"])
     for name, task in config.get("tasks", {}).items():
         if task["max_examples"] != config["max_examples"]:
             facts_of_config["examples"] += f", {task['max_examples']} of {name}"
@@ -273,6 +279,16 @@ def facts(config: Mapping[str, Any], made_from: Sequence[Mapping[str, Any]]) -> 
             versions |= run["versions"]
     facts_of_config["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
     return facts_of_config | _numbered_prompts(made_from)
+
+
+def _fewer_prompts(verdicts: pd.DataFrame, prompts: int) -> str:
+    """Return which settings have fewer prompts than so many; empty if none has."""
+    few = verdicts[verdicts["prompts"] < prompts].drop_duplicates(["task", "shots"])
+    parts = ["1 with 0 shots"] if (few["shots"] == 0).any() else []
+    parts += [
+        f"only {row.prompts} of {row.task}, {row.shots}-shot" for row in few[few["shots"] > 0].itertuples()
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _numbered_prompts(made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
