@@ -22,7 +22,7 @@ CANDIDATES = Candidates.from_scores(np.eye(4, 30))
         (lambda: judge_best(CANDIDATES, start=4), "start is 4; expected the place of one of 4 candidates"),
         (lambda: debiased_score(CANDIDATES, splits=0), "splits is 0; expected at least 1"),
         (lambda: examples_for_difference(0.1, 2.5), "candidates is 2.5; expected .* whole"),
-        (lambda: judge_reported([0.5, 0.6], [50.5, 50]), "expected whole numbers"),
+        (lambda: judge_reported([0.5, 0.6], [50.5, 50]), "expected a whole number"),
         (lambda: judge_reported([0.5, 0.6], 50, names=["a", "a"]), "2 names for 2 candidates"),
         (lambda: judge_reported([0.5, 0.6], 50, names=["a"]), "1 names for 2 candidates"),
         (lambda: RandomBaseline.from_choices({4.5: 10}), "choices has 4.5"),

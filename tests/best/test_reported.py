@@ -271,3 +271,14 @@ def test_a_mean_that_is_known_counts_as_the_true_score(monkeypatch):
         best = [expected_best(0.5, 20, candidates, observed=0.95, estimated=e) for e in (False, True)]
         assert best[0] == best[1]
     assert expected_best(0.5, 20, 49, observed=0.95, estimated=True).p != best[0].p
+
+
+@pytest.mark.parametrize("scores", [(0.73, 0.59), (0.73267, 0.59406), (74 / 101, 60 / 101)])
+def test_rounded_scores_have_the_p_value_of_their_numbers_of_correct_answers(scores):
+    assert judge_reported(scores, 101).p == pytest.approx(stats.fisher_exact([[74, 60], [27, 41]]).pvalue)
+
+
+@pytest.mark.parametrize("examples", [[10, nan], [10.5, 10], [10, 10, 10], nan])
+def test_numbers_of_examples_are_whole_and_one_for_each_candidate(examples):
+    with pytest.raises(InputError, match="expected a whole number, or one for each candidate"):
+        judge_reported([1, 0.5], examples)

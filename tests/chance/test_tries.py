@@ -34,6 +34,8 @@ def test_more_draws_for_more_tries():
     ]
     assert [whole_draws(draws) for draws in (1, 10.0, 10**6)] == [1, 10, 10**6]
     check_draws(100, 4)  # at least 1 - (100 / 101)**5, which is .0485
+    with pytest.raises(InputError, match="even from 1,000,000 random draws, no p-value can be 0.05 or less"):
+        check_draws(10_000, 59_998, least_tail=1e-4)
     with pytest.raises(InputError) as error:
         check_draws(100, 5)
     assert str(error.value) == (

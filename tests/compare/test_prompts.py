@@ -223,3 +223,9 @@ def test_scores_of_one_model_alone_are_an_error(first, second):
         over_prompts(first, second)
     expected = "expected the same prompts on the same examples for both"
     assert str(error.value) == f"a score of one model is missing; {expected}"
+
+
+def test_infinite_scores_are_not_missing_ones():
+    lowest = -np.inf
+    with pytest.raises(InputError, match="a score is infinite; expected numbers"):
+        over_prompts([[1, 0, lowest, 1], [1, 1, 0, 0]], [[0, 0, lowest, 0], [1, 0, 0, 0]])

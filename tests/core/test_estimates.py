@@ -283,3 +283,9 @@ def test_clusters_without_weight_have_no_part_in_the_variance():
     expected = clustered_variance(parts[:3], sizes[:3], 0.1, weights[:3])
     assert clustered_variance(parts, sizes, 0.1, weights) == pytest.approx(expected)
     assert clustered_variance(np.zeros(3), np.ones(3), 0.0, [1.0, 0.0, 0.0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_bootstrap_is_of_numbers(value):
+    with pytest.raises(InputError, match="a value is missing or infinite; expected numbers"):
+        bootstrap_interval([1, 0, value, 1])

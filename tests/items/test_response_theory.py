@@ -290,3 +290,9 @@ def test_opposite_rows_of_equal_scores_do_not_hide_that_items_differ():
     assert fitted.converged
     assert np.abs(a).min() > 1
     assert (np.sign(a[::2]) == -np.sign(a[1::2])).all()
+
+
+@pytest.mark.parametrize("prior", [(1.0,), (np.nan, 1.0), (1.0, np.inf), (0.0, 1.0), (1.0, 1.0, 1.0)])
+def test_a_prior_has_two_deviations(prior):
+    with pytest.raises(InputError, match="expected two standard deviations above 0, or None"):
+        fit([[1, 0], [0, 1]], prior=prior)

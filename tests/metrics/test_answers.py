@@ -102,3 +102,9 @@ def test_numbers_that_are_too_large(name):
         problem = rf"^{name} is not defined for candidate 0: its value is inf; are its numbers too large\?$"
         with pytest.raises(InputError, match=problem):
             null_distribution(name, [1e308, -1e308, 1], [-1e308, 1e308, 2.0])
+
+
+@pytest.mark.parametrize("junk", ["7e12345678901234567890", "1e-99999999999999999999"])
+def test_numbers_with_a_long_exponent_are_labels(junk):
+    gold = ["cat", "dog", "cat", "dog", "cat"]
+    assert null_distribution("accuracy", [junk, "dog", "cat", "cat", "cat"], gold).observed == 0.6

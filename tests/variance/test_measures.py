@@ -186,3 +186,9 @@ def test_shares_are_between_0_and_1(share):
         leaves_chance([[0.9]], 0.5, 100, alpha=share)
     with pytest.raises(InputError, match="expected a number above 0 and below 1"):
         analytic_error(0.5, 100, confidence=share)
+
+
+def test_a_seed_that_diverged_is_no_agreement_of_seeds():
+    assert np.isnan(seed_deviation([[1.0, np.inf], [3.0, 5.0]], last=True))
+    assert np.isnan(seed_deviation([[12.0, np.inf], [13.0, 9.0]]))
+    assert np.isnan(signal_to_noise([[1.0, np.inf], [3.0, 5.0]]))

@@ -335,7 +335,9 @@ def judge_reported(
     chosen = int(np.where(partial, -1.0, values).argmax())
     largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
-    luck = expected_best(mean, largest, len(values), correlation, observed, estimated=True)
+    # scores are rounded, so the nearest numbers of correct answers are the observed ones
+    answered = float(np.floor(values * sizes + 0.5).sum() / sizes.sum())
+    luck = expected_best(answered, largest, len(values), correlation, observed, estimated=True)
     of_answers = answer_correlation(correlation, mean)
     noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
     low, high = binomial_interval(observed, largest, *noise.tails(len(values), confidence, True))
@@ -345,7 +347,7 @@ def judge_reported(
     order = np.lexsort((-values, partial))
     independent = None
     if correlation:
-        independent = expected_best(mean, largest, len(values), 0.0, observed, estimated=True)
+        independent = expected_best(answered, largest, len(values), 0.0, observed, estimated=True)
     best_partial = int(np.where(partial, values, -1.0).argmax())
     is_higher = bool(partial.any() and values[best_partial] > observed)
     sentences = [_assumption(correlation, independent, vary_less)]
@@ -382,7 +384,6 @@ def _checked(
 ) -> tuple[Floats, Ints, list[str]]:
     """Return the arguments of ``judge_reported`` with a value per candidate; InputError if one is invalid."""
     values = floats(scores)
-    sizes = np.broadcast_to(np.asarray(examples, dtype=np.int64), values.shape)
     if values.ndim != 1:
         raise InputError(f"scores have the shape {values.shape}; expected one score per candidate")
     if len(values) < 2:
@@ -390,8 +391,10 @@ def _checked(
     labels = list(map(str, range(len(values)) if names is None else names))
     if len(labels) != len(values) or len({*labels}) < len(labels):
         raise InputError(f"{len(labels)} names for {len(values)} candidates; expected a name for each")
-    if (sizes != np.asarray(examples)).any():
-        raise InputError(f"examples are {examples!r}; expected whole numbers")
+    numbers = floats(examples)
+    if numbers.shape not in ((), values.shape) or not (np.isfinite(numbers) & (numbers % 1 == 0)).all():
+        raise InputError(f"examples are {examples!r}; expected a whole number, or one for each candidate")
+    sizes = np.broadcast_to(numbers.astype(np.int64), values.shape)
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
     return values, sizes, labels

@@ -70,8 +70,10 @@ def check_draws(draws: int, further_tries: int, least_tail: float | None = None)
     single = 1 / (draws + 1)
     tail = single if least_tail is None else least_tail
     if further_tries and for_more_tries(tail, single, further_tries) > ALPHA:
-        fewest = min(draws, round(1 / tail) - 1)
+        draws_of_either = f"from {min(draws, round(1 / tail) - 1):,}"
+        if for_more_tries(0.0, 1 / (MOST_DRAWS + 1), further_tries) > ALPHA:
+            draws_of_either = f"even from {MOST_DRAWS:,}"
         raise InputError(
-            f"tries without results: {further_tries:,}; from {fewest:,} random draws, no p-value can be "
+            f"tries without results: {further_tries:,}; {draws_of_either} random draws, no p-value can be "
             f"{ALPHA} or less"
         )

@@ -15,7 +15,7 @@ from abovechance.cli.output import expanded, show, tell_note, write_figure
 from abovechance.cli.screen import print_text
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.words import counted
-from abovechance.variance.evaluations import ACCURACY, in_percent
+from abovechance.variance.evaluations import ACCURACY, check_finite, in_percent
 from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
 
@@ -66,6 +66,7 @@ def variance(
         raise InputError("variance reads no standard input; name result files or folders")
     table = read_evaluations([expanded(Path(name), "RESULTS") for name in results])
     table = _chosen(_chosen(table, "task", task), "metric", metric)
+    check_finite(table)
     for note in [*in_percent(table), *([] if chance is None else _notes_on_chance(table, chance))]:
         tell_note(note)
     table = table.assign(chance=np.nan if chance is None else chance)

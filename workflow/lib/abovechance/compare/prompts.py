@@ -81,7 +81,7 @@ def over_prompts(
     Raises
     ------
     InputError
-        If the shapes differ, or where one has a score and the other has none.
+        If the shapes differ, a score is infinite, or where one has a score and the other has none.
     """
     check_inside(0, 1, confidence=confidence)
     pair = PromptPair.from_scores(first, second, clusters)
@@ -137,8 +137,10 @@ class PromptPair:
                 f"scores have the shapes {first_scores.shape} and {second_scores.shape}; "
                 "expected (prompts, examples), the same for both models"
             )
-        evaluated = np.isfinite(first_scores)
-        if (evaluated != np.isfinite(second_scores)).any() or not evaluated.any(axis=1).all():
+        if np.isinf(first_scores).any() or np.isinf(second_scores).any():
+            raise InputError("a score is infinite; expected numbers")
+        evaluated = ~np.isnan(first_scores)
+        if (evaluated != ~np.isnan(second_scores)).any() or not evaluated.any(axis=1).all():
             raise InputError(
                 "a score of one model is missing; expected the same prompts on the same examples for both"
             )

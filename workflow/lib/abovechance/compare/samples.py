@@ -18,7 +18,7 @@ from abovechance.compare.two_models import ScoreTest, difference_test, exchanged
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
-from abovechance.core.resampling import cluster_sums, times_drawn
+from abovechance.core.resampling import cluster_sums, drawn_sums, times_drawn
 
 DRAWS = 2000
 MOST_MODELS = 1000
@@ -257,8 +257,8 @@ def paired(
 
 def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
     """(draws, models) mean scores of clusters that are drawn with replacement."""
-    counts = times_drawn(len(sizes), draws, _generator(seed, examples))
-    return (counts @ sums.T) / (counts @ sizes)[:, None]
+    resampled = drawn_sums(np.vstack([sums, sizes]), draws, _generator(seed, examples))
+    return resampled[:, :-1] / resampled[:, -1:]
 
 
 def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
@@ -297,15 +297,11 @@ def prompted(
     evaluated = np.isfinite(values)
     sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
     sizes, _ = cluster_sums(evaluated[0], clusters)
-    counts = times_drawn(sizes.shape[1], draws, _generator(seed, examples))
-    sampled, drawn_prompts = np.zeros((draws, len(values))), np.zeros((draws, 1))
-    for prompt, size in enumerate(sizes):  # one after the other, to save memory
-        examples_drawn = (counts @ size)[:, None]
-        sampled += np.divide(
-            counts @ sums[:, prompt].T, examples_drawn, out=np.zeros_like(sampled), where=examples_drawn > 0
-        )
-        drawn_prompts += examples_drawn > 0
-    sampled /= np.maximum(drawn_prompts, 1)
+    resampled = drawn_sums(np.vstack([*sums, sizes]), draws, _generator(seed, examples))
+    # (draws, models, prompts), and (draws, 1, prompts) the number of examples
+    totals, examples_drawn = np.split(resampled.reshape(draws, -1, prompts), [len(values)], axis=1)
+    means = np.divide(totals, examples_drawn, out=np.zeros_like(totals), where=examples_drawn > 0)
+    sampled = means.sum(axis=2) / np.maximum((examples_drawn > 0).sum(axis=2), 1)
     of_prompts = np.nanmean(values, axis=2)
     if draw_prompts:
         drawn_alike = crc32("\n".join(prompt_names).encode()) if prompt_names else examples

@@ -354,9 +354,11 @@ def bootstrap_interval(
     Raises
     ------
     InputError
-        If the confidence level is outside (0, 1).
+        If the confidence level is outside (0, 1), or a value is missing or infinite.
     """
     check_inside(0, 1, confidence=confidence)
+    if not np.isfinite(floats(values)).all():
+        raise InputError("a value is missing or infinite; expected numbers")
     sums, sizes = cluster_sums(values, clusters)
     if len(sums) < 2:
         return np.nan, np.nan

@@ -72,6 +72,20 @@ def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Float
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(np.float64)
 
 
+def drawn_sums(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
+    """(draws, rows) sums over the columns of values, if as many columns are drawn with replacement.
+
+    Parameters
+    ----------
+    values
+        (rows, columns) numbers.
+    """
+    count = values.shape[1]
+    batch = max(1, BATCH // count)  # whose numbers of times fit into memory
+    sizes = [min(batch, draws - first) for first in range(0, draws, batch)]
+    return np.concatenate([times_drawn(count, size, generator) @ values.T for size in sizes])
+
+
 def of_share(examples: int, share: float) -> int:
     """A share of the examples, rounded down to whole ones: of 90, a share of 0.7 is 63, and not 62.999..."""
     return int(np.floor(examples * share + 1e-9))

@@ -182,7 +182,7 @@ def _check_asked(share: Floats, dimensions: int, prior: tuple[float, float] | No
             f"{dimensions} dimensions of {len(share)} items; expected 1 to {max(NODES)}, and no more "
             "than items"
         )
-    if prior is not None and min(prior) <= 0:
+    if prior is not None and not (len(prior) == 2 and all(0 < deviation < np.inf for deviation in prior)):
         raise InputError(f"prior {prior}; expected two standard deviations above 0, or None")
     constant = (share == 0) | (share == 1)
     if prior is None and constant.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,14 @@ def written_differently(
     """
 
     def as_read(text: str) -> str | Decimal:
-        if number(text) is None:
-            return " ".join(text.casefold().split())
-        return Decimal(text.strip().replace(",", "."))
+        try:
+            return (
+                " ".join(text.casefold().split())
+                if number(text) is None
+                else Decimal(text.strip().replace(",", "."))
+            )
+        except InvalidOperation:  # an exponent of more than 18 digits
+            return text
 
     labels = {value for value in _labels(gold, choices) if isinstance(value, str)}
     by_reading = {as_read(label): label for label in sorted(labels)}

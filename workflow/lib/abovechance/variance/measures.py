@@ -45,7 +45,7 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     Returns
     -------
     float
-        Missing with fewer than two seeds at each checkpoint.
+        Missing with fewer than two seeds at each checkpoint, and if a score is infinite.
 
     Raises
     ------
@@ -59,7 +59,10 @@ def seed_deviation(scores: ArrayLike, ddof: int = 1, last: bool = False) -> floa
     columns = [column[~np.isnan(column)] for column in numeric.T]
     with np.errstate(invalid="ignore"):  # of infinite ones
         deviations = [
-            0.0 if np.ptp(column) <= ROUNDING * np.abs(column).max() else float(column.std(ddof=ddof))
+            # not a number if one is infinite
+            float(column.std(ddof=ddof))
+            if not np.ptp(column) <= ROUNDING * np.abs(column).max() < np.inf
+            else 0.0
             for column in columns
             if len(column) > 1
         ]
