@@ -106,7 +106,13 @@ SEARCHES = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "true"), SEARCHES.items())
+@pytest.mark.parametrize(
+    ("name", "true"),
+    [
+        pytest.param(*search, marks=pytest.mark.slow if place > 1 else ())
+        for place, search in enumerate(SEARCHES.items())
+    ],
+)
 def test_the_errors_of_corrected_scores_are_those_of_the_docs(name, true) -> None:
     generator, errors, covered = np.random.default_rng(20), [], 0
     for _ in range(100):

@@ -269,7 +269,14 @@ def test_clusters_move_as_wholes(seed):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "name", ["accuracy", "f1_macro", "kappa", "token_f1", "mrr", "spearman", "pairwise_accuracy", "jaccard"]
+    "name",
+    [
+        *("accuracy", "f1_macro", "mrr", "pairwise_accuracy"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("kappa", "token_f1", "spearman", "jaccard")
+        ),
+    ],
 )
 def test_false_positives_of_dependent_candidates(name):
     """Candidates that answer alike, without skill, are found better in at most 5 % of searches."""

@@ -106,7 +106,7 @@ def test_one_answer_for_all_examples_is_no_evidence_however_unbalanced_the_label
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.parametrize("statistic", ["accuracy", "macro_f1"])
 def test_the_null_is_rejected_at_the_stated_rate_under_dependence_and_imbalance(shared, statistic):
     if statistic == "macro_f1" and not shared:

@@ -30,7 +30,7 @@ def test_intervals_of_pairs_are_score_intervals():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("examples", "share"), [(200, 0.05), (50, 0.3)])
+@pytest.mark.parametrize(("examples", "share"), [pytest.param(200, 0.05, marks=pytest.mark.slow), (50, 0.3)])
 def test_intervals_of_all_pairs_hold_if_few_examples_differ(examples, share):
     generator, misses = np.random.default_rng(5), 0
     for seed in range(200):

@@ -341,7 +341,7 @@ def test_a_mean_over_tasks_with_lucky_prompts_is_seldom_a_difference():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("seeds", "deviation"), [(2, 0.06), (3, 0.06)])
+@pytest.mark.parametrize(("seeds", "deviation"), [(2, 0.06), pytest.param(3, 0.06, marks=pytest.mark.slow)])
 def test_many_models_with_few_seeds_are_told_apart_wrongly_in_at_most_one_study_of_twenty(seeds, deviation):
     """With Satterthwaite's degrees of freedom for each pair, they were in 9 to 19 %."""
     adjusted, separate = 0, 0
@@ -389,7 +389,7 @@ def test_a_mean_over_tasks_of_the_same_trainings_has_no_more_seeds_than_one_task
     assert wrong <= 11
 
 
-@pytest.mark.parametrize("examples", [10, 30])
+@pytest.mark.parametrize("examples", [10, pytest.param(30, marks=pytest.mark.slow)])
 def test_equal_models_of_a_leaderboard_are_seldom_told_apart(examples):
     generator, models = np.random.default_rng(0), 20
     false_differences = 0

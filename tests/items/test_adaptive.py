@@ -32,7 +32,7 @@ def ability_of(items: Items, share: float) -> float:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("way", [pytest.param("random", marks=pytest.mark.slow), "assisted"])
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("turned", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_whatever_the_fitted_model_is_worth_few_decisions_are_wrong(way, turned):
     """Sums just at the border, of which decisions are the likeliest to be wrong; also with a model of items
     that is upside down."""

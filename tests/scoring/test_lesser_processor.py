@@ -16,6 +16,7 @@ def has_bfloat16_products() -> bool:
     return torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 @pytest.mark.skipif("LESSER_PROCESSOR" in os.environ, reason="this is the lesser processor")
 @pytest.mark.skipif(not has_bfloat16_products(), reason="this processor has no more than AVX2 to begin with")

@@ -186,7 +186,7 @@ def test_noise_of_16_bits_and_a_certain_model_raise_no_alarm(kind, noise, server
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("wrong", ["from some time on", "under load"])
+@pytest.mark.parametrize("wrong", ["from some time on", pytest.param("under load", marks=pytest.mark.slow)])
 def test_wrong_values_during_a_run_are_noticed(kind, wrong, server, folder, tmp_path):
     cells = cell(sums(examples=16), prompts=3, shots=1)
     server.seconds = 0.01 if wrong == "under load" else 0.0

@@ -101,6 +101,7 @@ def test_an_archive_made_twice_has_the_same_bytes(place, archive):
     assert file_sha256(archive) == before
 
 
+@pytest.mark.slow
 def test_an_archive_is_a_workflow_run_crate(archive, tmp_path):
     interpreter = tmp_path / "venv" / "bin" / "python"
     pins = REPOSITORY / "envs" / "requirements-crate.txt"

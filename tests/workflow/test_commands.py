@@ -104,6 +104,15 @@ EXCEPTIONS = {
         LOGS,
     ),
 }
+# Commands that do what another one does, with another study.
+REPEATED = {
+    "make archive",
+    "make fetch",
+    "make fetch CONFIG=study.yaml",
+    "make run CONFIG=mine.yaml",
+    "abovechance run mine.yaml -- archive",
+    "abovechance run mine.yaml -- --unlock",
+}
 
 
 def commands_shown() -> list[str]:
@@ -246,7 +255,14 @@ def test_the_commands_that_do_not_run_here_are_shown_somewhere():
     assert {*EXCEPTIONS} <= {*commands_shown()}
 
 
-@pytest.mark.parametrize("command", [command for command in commands_shown() if command not in EXCEPTIONS])
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(command, marks=pytest.mark.slow if command in REPEATED else ())
+        for command in commands_shown()
+        if command not in EXCEPTIONS
+    ],
+)
 def test_a_command_of_the_docs_runs_as_it_is_written(place, command, monkeypatch):
     if len(command.split()) == 2 and "abovechance" in command:  # a command by its name alone
         command += " --help"

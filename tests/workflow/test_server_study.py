@@ -43,9 +43,16 @@ def study(place: Path, server: Served) -> Path:
     return config
 
 
-def test_a_model_on_a_server_has_the_results_of_the_same_model_here(study, place, monkeypatch):
+@pytest.fixture
+def made(study: Path) -> list[str]:
+    """Arguments of a run to the verdicts and to what was spent."""
+    targets = ["results/served/verdicts.csv", "results/served/cost/spent.csv"]
+    return [*targets, "--configfile", str(study)]
+
+
+def test_a_model_on_a_server_has_the_results_of_the_same_model_here(made, place, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
-    snakemake("--configfile", str(study), directory=place)
+    snakemake(*made, directory=place)
     results = place / "results" / "served"
     local_scores, server_scores = (
         read_table(results / "scores" / name / "sums" / "1-shot.parquet") for name in ("tiny", "on-server")
@@ -53,16 +60,15 @@ def test_a_model_on_a_server_has_the_results_of_the_same_model_here(study, place
     np.testing.assert_allclose(local_scores["logprob"], server_scores["logprob"], atol=1e-3)
     verdicts = pd.read_csv(results / "tables" / "verdicts.csv").set_index("model")
     assert verdicts.loc["tiny", "best_accuracy"] == verdicts.loc["on-server", "best_accuracy"]
-    page = (results / "report.html").read_text()
-    assert "tiny (vllm at http://127.0.0.1" in page
     spent = pd.read_csv(results / "cost" / "spent.csv").set_index("model")
     assert spent.loc["on-server", "requests"] > 0 == spent.loc["tiny", "requests"]
+    assert_no_file_has_the_key(place)
 
 
-def test_nothing_is_asked_a_second_time(study, place, server, monkeypatch):
+def test_nothing_is_asked_a_second_time(made, place, server, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     server.requests.clear()
-    assert "Nothing to be done" in snakemake("--configfile", str(study), "--dry-run", directory=place).stdout
+    assert "Nothing to be done" in snakemake(*made, "--dry-run", directory=place).stdout
     assert not server.requests
 
 
@@ -78,9 +84,15 @@ def test_the_price_is_estimated_before(study, place):
     assert pd.isna(table.loc["tiny", "price"])
 
 
-def test_the_key_is_in_no_file(study, place, monkeypatch):
+@pytest.mark.slow
+def test_the_report_names_the_server_and_the_key_is_in_no_file(study, place, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     snakemake("archive", "--configfile", str(study), directory=place)
+    assert "tiny (vllm at http://127.0.0.1" in (place / "results/served/report.html").read_text()
+    assert_no_file_has_the_key(place)
+
+
+def assert_no_file_has_the_key(place):
     for path in [*(place / "results").rglob("*"), *(place / ".snakemake").rglob("*")]:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:

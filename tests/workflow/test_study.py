@@ -175,6 +175,7 @@ def test_likelihoods_are_made_where_they_are_asked_for(finished, run):
     assert group.groupby(["prompt", "example"], observed=True)["right"].sum().eq(1).all()
 
 
+@pytest.mark.slow
 def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
     run(STUDY, "cost")
     table = pd.read_csv(finished / "cost" / "estimate.csv").set_index(["model", "task"])
@@ -370,6 +371,7 @@ rule longest:
 '''
 
 
+@pytest.mark.slow
 def test_a_new_analysis_is_a_module_a_script_and_a_file_of_rules(finished, run, place):
     new = {
         place / "workflow" / "lib" / "abovechance" / "chance" / "longest.py": MODULE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -90,6 +91,22 @@ def test_it_has_the_workflow_and_no_tests_and_is_small(wheel):
     assert wheel.stat().st_size < 1_000_000
 
 
+def test_a_study_is_planned_with_the_workflow_of_the_wheel(installed, tmp_path):
+    config = write_tiny_study(tmp_path, "small", shots=[1], tasks={"sums": "sums.jsonl"}, max_examples=8)
+    command = [sys.executable, "-m", "abovechance", "run", config.name, "--dry-run"]
+    planned = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
+    assert planned.returncode == 0, planned.stderr
+    assert re.search(r"^verdicts +1$", planned.stdout, re.M)
+    assert_workflow_is_installed(tmp_path, installed)
+
+
+def assert_workflow_is_installed(folder, environment):
+    used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
+    found = subprocess.run(used, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
+    assert found == str(Path(environment["PYTHONPATH"]) / "abovechance" / "workflow")
+
+
+@pytest.mark.slow
 def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing(installed, tmp_path):
     config = write_tiny_study(tmp_path, "small", shots=[1], tasks={"sums": "sums.jsonl"}, max_examples=8)
     command = [sys.executable, "-m", "abovechance", "run", config.name, "--cores", "2"]
@@ -103,9 +120,6 @@ def test_a_study_runs_from_the_wheel_to_its_report_and_a_second_run_does_nothing
             f"{row['model']}, {row['task']}, {row['shots']}-shot: {row['best_accuracy']:.1%} vs "
             f"{row['maximum_baseline']:.1%}, p = "
         ) in completed.stderr
-    used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
-    folder = subprocess.run(used, cwd=tmp_path, env=installed, capture_output=True, text=True).stdout.strip()
-    assert folder == str(Path(installed["PYTHONPATH"]) / "abovechance" / "workflow")
     second = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
     assert "Nothing to be done" in second.stdout + second.stderr
     check_archive(tmp_path, command, installed)
