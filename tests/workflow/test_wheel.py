@@ -102,8 +102,8 @@ def test_a_study_is_planned_with_the_workflow_of_the_wheel(installed, tmp_path):
 
 def assert_workflow_is_installed(folder, environment):
     used = [sys.executable, "-c", "from abovechance.study.installed import *; print(workflow_folder())"]
-    found = subprocess.run(used, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
-    assert found == str(Path(environment["PYTHONPATH"]) / "abovechance" / "workflow")
+    path = subprocess.run(used, cwd=folder, env=environment, capture_output=True, text=True).stdout.strip()
+    assert path == str(Path(environment["PYTHONPATH"]) / "abovechance" / "workflow")
 
 
 @pytest.mark.slow
