@@ -338,3 +338,56 @@ def test_examples_that_are_drawn_are_not_missing():
     rows = base().assign(example=list(map(str, range(100)))).drop(index=[3, 50, 51])
     assert [sign.check for sign in examine(rows)] == ["missing-examples"]
     assert examine(rows, is_drawn=True) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "other_name"), [("7", "007"), ("7", "7.0"), ("0", "000"), ("0", "0.0"), ("a7", " A7 ")]
+)
+def test_an_id_that_is_written_differently_is_recognized(name, other_name):
+    full, second = base(), base().assign(correct=np.arange(100) % 3 == 0)
+    full["example"] = [name, *full["example"][1:]]
+    second["example"] = [other_name, *second["example"][1:]]
+    # the last example is missing, too, so this is half of them
+    (sign,) = signs_of(("a", "m", full), ("b", "n", second[:99]))["b"]
+    assert sign.cause == f"the ids may be written differently, such as '{other_name}' and '{name}'"
+
+
+def test_unknown_gold_labels_questions_and_choices_are_no_difference():
+    full, second = base(), base().assign(correct=np.arange(100) % 3 == 0)
+    marks, questions = [*second["right"]], [*second["question"]]
+    marks[:40], questions[:40] = [None] * 40, [None] * 40
+    unknown = second.assign(right=marks, question=questions)
+    assert signs_of(("a", "m", full), ("b", "n", unknown)) == {}
+    assert signs_of(("b", "n", unknown), ("a", "m", full)) == {}
+    without_choices = second.drop(columns=["right", "choices"])
+    assert signs_of(("a", "m", full), ("b", "n", without_choices.assign(chance=np.nan))) == {}
+    assert signs_of(("b", "n", without_choices.assign(chance=np.nan)), ("a", "m", full)) == {}
+    (sign,) = signs_of(("a", "m", full), ("b", "n", without_choices.assign(chance=0.5)))["b"]
+    assert sign.check == "number-of-choices"
+
+
+def test_two_examples_with_equal_scores_are_enough_for_a_copy():
+    rows = base()[:2].assign(logprobs=[[-1.0, -2.0], [-1.5, -0.5]])
+    assert [sign.check for sign in signs_of(("a", "m", rows), ("b", "n", rows))["b"]] == ["identical-results"]
+    equal = rows.assign(logprobs=[[-1.0, -2.0]] * 2)  # which other models may have, too
+    assert signs_of(("a", "m", equal), ("b", "n", equal)) == {}
+
+
+def test_predictions_of_twenty_examples_are_enough_for_a_copy():
+    for examples, checks in ((20, ["identical-results"]), (19, [])):
+        rows = base()[:examples].drop(columns=["question"])
+        signs = signs_of(("a", "m", rows), ("b", "n", rows)).get("b", [])
+        assert [sign.check for sign in signs] == checks
+
+
+def test_outputs_of_a_few_letters_or_of_two_kinds_are_no_sign_of_a_copy():
+    rows, second = base()[:10], base()[:10].assign(correct=np.arange(10) % 3 == 0)
+    for outputs, checks in (
+        ([f"The answer is number {number % 3}, I think." for number in range(10)], ["identical-results"]),
+        ([f"The answer is number {number % 2}, I think." for number in range(10)], []),
+        ([f"{number}" for number in range(10)], []),
+    ):
+        signs = signs_of(
+            ("a", "m", rows.assign(output=outputs)), ("b", "n", second.assign(output=outputs))
+        ).get("b", [])
+        assert [sign.check for sign in signs] == checks
