@@ -44,15 +44,15 @@ def study(place: Path, server: Served) -> Path:
 
 
 @pytest.fixture
-def made(study: Path) -> list[str]:
+def run_to_verdicts(study: Path) -> list[str]:
     """Arguments of a run to the verdicts and to what was spent."""
     targets = ["results/served/verdicts.csv", "results/served/cost/spent.csv"]
     return [*targets, "--configfile", str(study)]
 
 
-def test_a_model_on_a_server_has_the_results_of_the_same_model_here(made, place, monkeypatch):
+def test_a_model_on_a_server_has_the_results_of_the_same_model_here(run_to_verdicts, place, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
-    snakemake(*made, directory=place)
+    snakemake(*run_to_verdicts, directory=place)
     results = place / "results" / "served"
     local_scores, server_scores = (
         read_table(results / "scores" / name / "sums" / "1-shot.parquet") for name in ("tiny", "on-server")
@@ -65,10 +65,10 @@ def test_a_model_on_a_server_has_the_results_of_the_same_model_here(made, place,
     assert_no_file_has_the_key(place)
 
 
-def test_nothing_is_asked_a_second_time(made, place, server, monkeypatch):
+def test_nothing_is_asked_a_second_time(run_to_verdicts, place, server, monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     server.requests.clear()
-    assert "Nothing to be done" in snakemake(*made, "--dry-run", directory=place).stdout
+    assert "Nothing to be done" in snakemake(*run_to_verdicts, "--dry-run", directory=place).stdout
     assert not server.requests
 
 
