@@ -284,7 +284,15 @@ def test_rounded_scores_have_the_p_value_of_their_numbers_of_correct_answers(sco
     assert judge_reported(scores, 101).p == pytest.approx(stats.fisher_exact([[74, 60], [27, 41]]).pvalue)
 
 
-@pytest.mark.parametrize("examples", [[10, nan], [10.5, 10], [10, 10, 10], nan])
+def test_scores_that_are_no_rounded_shares_are_not_counted():
+    # shares of points, and half credits
+    for scores, examples in (([0.004, 0.003, 0.002], 100), ([0.85, *[0.625] * 6], 20)):
+        best, mean = judge_reported(scores, examples), float(np.mean(scores))
+        luck = expected_best(mean, examples, len(scores), 0.0, scores[0], estimated=True)
+        assert (best.expected_by_luck, best.p) == pytest.approx((luck.expected, luck.p))
+
+
+@pytest.mark.parametrize("examples", [[10, 1e300], [10, nan], [10.5, 10], [10, 10, 10], nan])
 def test_numbers_of_examples_are_whole_and_one_for_each_candidate(examples):
     with pytest.raises(InputError, match="expected a whole number, or one for each candidate"):
         judge_reported([1, 0.5], examples)

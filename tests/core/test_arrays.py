@@ -80,3 +80,15 @@ def test_numbers_of_any_kind_are_compared():
     check_inside(0, 1, confidence=np.array(0.95), alpha=Decimal("0.05"), share=np.float32(0.5))
     with pytest.raises(InputError, match="confidence is"):
         check_inside(0, 1, confidence=np.array([0.5, 0.9]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(["a", 1], pd.Series(["a", "b"]), np.ma.array(["a", "b"]), [{}, 1], [[1], [1, 2]], [10**400], [1j]),
+        *(pd.to_datetime(pd.Series(["2020-01-01"])), np.array(["2020-01-01"], "datetime64[D]")),
+    ],
+)
+def test_what_is_no_number_is_an_input_error(wrong):
+    with pytest.raises(InputError, match="; expected numbers"):
+        floats(wrong)

@@ -245,7 +245,15 @@ def test_a_score_of_unknown_kind_that_is_not_the_share_of_correct_rows_is_anothe
     (imported,) = read_runs([rows], SINGLE)
     assert imported.rows["correct"].mean() == pytest.approx(share)
     assert f"(0.5) is not the share of correct rows ({share:.3g}), which is judged here" in imported.notes[-1]
-    assert "recorded-results" not in [sign.suspicion.check for sign in diagnose([rows], DOCTOR)[0]]
+    (sign,) = diagnose([rows], DOCTOR)[0]
+    assert (sign.suspicion.check, sign.suspicion.severity) == ("recorded-results", "suspicious")
+    # a score of which nothing is known contradicts nothing
+    result["score_details"]["score"] = None
+    record.write_text(json.dumps(content))
+    assert "reason" not in annotate(record)[1][0]
+    content["evaluation_results"] *= 2
+    record.write_text(json.dumps(content))
+    assert annotate(record)[1][0]["reason"].startswith("several results have the same evaluation_result_id")
 
 
 @pytest.mark.parametrize("score", [49 / 60, 0.9])

@@ -405,6 +405,13 @@ def test_a_score_of_a_later_epoch_that_is_no_flag_hides_no_other_epoch(tmp_path)
     evidence_of = {sign.suspicion.check: sign.suspicion.evidence for sign in signs}
     assert evidence_of["not-checked"].startswith("epoch 2 is left out: sample 59: choice is 0.25; expected")
     assert evidence_of["one-position"]
+    # a scorer that is no flag beside one that is one
+    for sample in samples:
+        sample["scores"] = {"choice": {"value": "I", "answer": "A"}, "f1": {"value": 0.3}}
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))
+    signs, runs = diagnose([path], Options(command="doctor"))
+    assert runs == 2
+    assert "not-checked" not in [sign.suspicion.check for sign in signs]
     # nor is a log damaged if none of several scorers is one
     for sample in samples:
         sample["scores"] = {name: {"value": 0.3, "answer": "A"} for name in ("f1", "bleu")}
@@ -540,6 +547,11 @@ def test_prompts_on_other_examples_are_told_and_choices_that_differ_are_an_error
     assert "its prompts are evaluated on different examples, each on 2 of 4; the verdict" in note
     path.write_text("prompt,example,correct,choices,shots\n0,a,1,2,1\n0,b,1,2,1\n1,b,0,2,1\n1,c,0,2,1\n")
     assert uneven_notes(imported(path), {}) == []  # each lacks its own demonstration
+    rows = "".join(f"0,{name},1,2,2\n" for name in "cdefgh") + "".join(
+        f"1,{name},1,2,2\n" for name in "bdefgh"
+    )
+    path.write_text("prompt,example,correct,choices,shots\n" + rows)
+    assert uneven_notes(imported(path), {}) == []  # demonstrations a and b, and a and c
     rows = "".join(f"{prompt},{example},1,2,2\n" for prompt in "01" for example in "abcd")
     path.write_text("prompt,example,correct,choices,shots\n" + rows.replace("1,d,1,2,2\n", ""))
     (note,) = uneven_notes(imported(path), {Setting("model", "mine", 2): ["p", "q"]})

@@ -18,6 +18,7 @@ from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Debiased, Noise, binomial_interval, debiased_difference, debiased_score
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null, start_draws
+from abovechance.chance.rounding import decimals
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError, check_inside
@@ -335,8 +336,8 @@ def judge_reported(
     chosen = int(np.where(partial, -1.0, values).argmax())
     largest = int(sizes[chosen])
     mean, observed = float(values @ sizes / sizes.sum()), float(values[chosen])
-    # scores are rounded, so the nearest numbers of correct answers are the observed ones
-    answered = float(np.floor(values * sizes + 0.5).sum() / sizes.sum())
+    correct = _correct(values, sizes)
+    answered = mean if correct is None else float(correct.sum() / sizes.sum())
     luck = expected_best(answered, largest, len(values), correlation, observed, estimated=True)
     of_answers = answer_correlation(correlation, mean)
     noise = Noise(np.array([mean * (1 - mean)]), of_answers, largest)
@@ -392,12 +393,22 @@ def _checked(
     if len(labels) != len(values) or len({*labels}) < len(labels):
         raise InputError(f"{len(labels)} names for {len(values)} candidates; expected a name for each")
     numbers = floats(examples)
-    if numbers.shape not in ((), values.shape) or not (np.isfinite(numbers) & (numbers % 1 == 0)).all():
+    is_whole = (np.abs(numbers) < 2**53) & (numbers % 1 == 0)
+    if numbers.shape not in ((), values.shape) or not is_whole.all():
         raise InputError(f"examples are {examples!r}; expected a whole number, or one for each candidate")
     sizes = np.broadcast_to(numbers.astype(np.int64), values.shape)
     if not ((values >= 0) & (values <= 1)).all() or (sizes < 1).any():
         raise InputError("expected scores from 0 to 1, each of at least one example")
     return values, sizes, labels
+
+
+def _correct(scores: Floats, examples: Ints) -> Floats | None:
+    """(candidates,) numbers of correct answers that round to these scores; None if a score has none."""
+    nearest = np.floor(scores * examples + 0.5)
+    # zeros at the end are not known
+    digits = max(2, *(decimals(float(score)) for score in scores))
+    is_rounded = np.abs(nearest / examples - scores) <= 0.5 * 10.0**-digits + 1e-12
+    return nearest if is_rounded.all() else None
 
 
 def _vary_less(scores: Floats, by_luck: float) -> bool:

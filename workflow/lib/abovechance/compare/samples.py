@@ -18,7 +18,7 @@ from abovechance.compare.two_models import ScoreTest, difference_test, exchanged
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
-from abovechance.core.resampling import cluster_sums, drawn_sums, times_drawn
+from abovechance.core.resampling import cluster_sums, times_drawn, times_in_batches
 
 DRAWS = 2000
 MOST_MODELS = 1000
@@ -257,8 +257,8 @@ def paired(
 
 def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int], examples: int) -> Floats:
     """(draws, models) mean scores of clusters that are drawn with replacement."""
-    resampled = drawn_sums(np.vstack([sums, sizes]), draws, _generator(seed, examples))
-    return resampled[:, :-1] / resampled[:, -1:]
+    batches = times_in_batches(len(sizes), draws, _generator(seed, examples))
+    return np.concatenate([(times @ sums.T) / (times @ sizes)[:, None] for times in batches])
 
 
 def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
@@ -297,11 +297,8 @@ def prompted(
     evaluated = np.isfinite(values)
     sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
     sizes, _ = cluster_sums(evaluated[0], clusters)
-    resampled = drawn_sums(np.vstack([*sums, sizes]), draws, _generator(seed, examples))
-    # (draws, models, prompts), and (draws, 1, prompts) the number of examples
-    totals, examples_drawn = np.split(resampled.reshape(draws, -1, prompts), [len(values)], axis=1)
-    means = np.divide(totals, examples_drawn, out=np.zeros_like(totals), where=examples_drawn > 0)
-    sampled = means.sum(axis=2) / np.maximum((examples_drawn > 0).sum(axis=2), 1)
+    batches = times_in_batches(sizes.shape[1], draws, _generator(seed, examples))
+    sampled = np.concatenate([_means_over_prompts(times, sums, sizes) for times in batches])
     of_prompts = np.nanmean(values, axis=2)
     if draw_prompts:
         drawn_alike = crc32("\n".join(prompt_names).encode()) if prompt_names else examples
@@ -333,6 +330,28 @@ def prompted(
         repeats=(of_prompts - means[:, None]) / prompts if draw_prompts else None,
         repeat_names=tuple(prompt_names),
     )
+
+
+def _means_over_prompts(times: Floats, sums: Floats, sizes: Floats) -> Floats:
+    """(draws, models) means over the prompts that are evaluated on a drawn example.
+
+    Parameters
+    ----------
+    times
+        (draws, clusters) how many times each cluster is drawn.
+    sums
+        (models, prompts, clusters) of scores.
+    sizes
+        (prompts, clusters) numbers of examples.
+    """
+    total, prompts_drawn = np.zeros((len(times), len(sums))), np.zeros((len(times), 1))
+    for prompt, size in enumerate(sizes):  # one after the other, to save memory
+        examples_drawn = (times @ size)[:, None]
+        total += np.divide(
+            times @ sums[:, prompt].T, examples_drawn, out=np.zeros_like(total), where=examples_drawn > 0
+        )
+        prompts_drawn += examples_drawn > 0
+    return total / np.maximum(prompts_drawn, 1)
 
 
 def trained(

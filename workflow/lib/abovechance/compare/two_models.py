@@ -64,10 +64,10 @@ class Comparison(NamedTuple):
     detectable
         The smallest true difference that the test finds with this power and this number of examples, if the
         share of examples with different scores stays the same. Missing if no possible difference reaches
-        this power, or if the variance of the differences is unknown.
+        this power, if equal models do, or if the variance of the differences is unknown.
     needed
-        The number of examples that the test needs to find the observed difference with this power. Missing if
-        no number is enough, or if the variance or the difference is 0.
+        The number of examples from which on the test finds the observed difference with this power. Missing
+        if no number is enough, or if the variance or the difference is 0.
     """
 
     examples: int

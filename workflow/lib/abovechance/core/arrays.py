@@ -18,13 +18,15 @@ Numbers = Sequence[float] | NDArray[Any]
 
 def floats(values: ArrayLike) -> Floats:
     """Return numbers as an array of floats, nan where one is masked or missing; InputError if one is none."""
-    if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
-    of_pandas: Any = values
-    if hasattr(of_pandas, "isna") and hasattr(of_pandas, "to_numpy"):  # which has several kinds of nan
-        numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
-        return numbers
     try:
+        if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
+            raise TypeError("dates and times are no numbers")
+        if isinstance(values, np.ma.MaskedArray):
+            return np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values).astype(np.float64))
+        of_pandas: Any = values
+        if hasattr(of_pandas, "isna") and hasattr(of_pandas, "to_numpy"):  # which has several kinds of nan
+            numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
+            return numbers
         return np.asarray(values, dtype=np.float64)
-    except ValueError as error:  # texts, or rows of different lengths
+    except (OverflowError, TypeError, ValueError) as error:  # texts, or rows of different lengths
         raise InputError(f"{error}; expected numbers") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -72,18 +72,11 @@ def times_drawn(count: int, draws: int, generator: np.random.Generator) -> Float
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(np.float64)
 
 
-def drawn_sums(values: Floats, draws: int, generator: np.random.Generator) -> Floats:
-    """(draws, rows) sums over the columns of values, if as many columns are drawn with replacement.
-
-    Parameters
-    ----------
-    values
-        (rows, columns) numbers.
-    """
-    count = values.shape[1]
-    batch = max(1, BATCH // count)  # whose numbers of times fit into memory
-    sizes = [min(batch, draws - first) for first in range(0, draws, batch)]
-    return np.concatenate([times_drawn(count, size, generator) @ values.T for size in sizes])
+def times_in_batches(count: int, draws: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Yield the rows of ``times_drawn`` in parts that fit into memory."""
+    batch = max(1, BATCH // count)
+    for first in range(0, draws, batch):
+        yield times_drawn(count, min(batch, draws - first), generator)
 
 
 def of_share(examples: int, share: float) -> int:

@@ -16,7 +16,15 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by, read_json
 from abovechance.extensions.verdicts import verdict_of
 from abovechance.importers.contract import Options, Run, UnsupportedMetric, check_recorded, examined
-from abovechance.importers.every_eval_ever import ENDING, PERCENT, TOOL, metric_name, place_of, read
+from abovechance.importers.every_eval_ever import (
+    ENDING,
+    OTHER_SCORE,
+    PERCENT,
+    TOOL,
+    metric_name,
+    place_of,
+    read,
+)
 from abovechance.metrics.names import is_other_metric, is_share_of_correct
 
 PREFIX = "abovechance."
@@ -82,10 +90,8 @@ def annotate(
         results, model = record["evaluation_results"], str(record["model_info"]["id"])
         times = Counter(map(place_of, results))
         other_metrics = {place_of(result) for result in results if _is_other(result)}
-        shares = {place_of(result) for result in results if is_share_of_correct(metric_name(result))}
     runs = _runs(path, other_metrics)
-    # rows that do not agree with a score of unknown kind show that it is another metric
-    other_metrics |= {place for place, run in runs.items() if run.reported is None and place not in shares}
+    other_metrics |= {place for place, run in runs.items() if OTHER_SCORE in run.suspicions}
     has_rows = path.with_name(path.stem + ENDING).is_file()
     verdicts = []
     for result in results:

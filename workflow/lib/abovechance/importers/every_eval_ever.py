@@ -19,6 +19,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json, read_json_lines
 from abovechance.core.untrusted import named
+from abovechance.doctor.suspicion import Suspicion
 from abovechance.importers.contract import (
     Options,
     Reported,
@@ -27,7 +28,7 @@ from abovechance.importers.contract import (
     number_of_shots,
     text_or_none,
 )
-from abovechance.metrics.names import is_share_of_correct
+from abovechance.metrics.names import is_other_metric, is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
@@ -35,6 +36,12 @@ OPTIONS = ("metric",)
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
 PERCENT = 100  # the largest score on the other scale of shares
+OTHER_SCORE = Suspicion(
+    "recorded-results",
+    "suspicious",
+    "the recorded score is not the share of correct rows",
+    "the metric may be another one, or the rows may be incomplete",
+)
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
 Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
@@ -170,6 +177,7 @@ def _run(
     failed = table["error"].to_numpy(dtype=bool)
     table = table.drop(columns=["references", "error"])
     notes, unscored = [], 0
+    suspicions: list[Suspicion] = []
     if (
         failed.any()
         and reported
@@ -190,6 +198,7 @@ def _run(
             f"correct rows ({table['correct'].mean():.3g}), which is judged here"
         )
         reported = None
+        suspicions = [] if is_other_metric(metric_name(aggregate)) else [OTHER_SCORE]
     return Run(
         file=str(path),
         model=model,
@@ -200,6 +209,7 @@ def _run(
         reported=reported,
         metric=result,
         unscored=unscored,
+        suspicions=suspicions,
     )
 
 

@@ -88,14 +88,15 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
         epochs = scored or epochs
     for epoch in epochs:
         chosen = by_epoch.get(epoch, [])
+        checked = len(runs)
         for scorer in _scorers(chosen, path, options, epoch):
             try:
                 run = _run(log, samples, chosen, scorer, path, epoch)
+                runs.append(replace(run, file=f"{path}, epoch {epoch}") if len(epochs) > 1 else run)
             except UnsupportedMetric as error:
                 unsupported.append(error)
-                suspicions += [_not_checked(epoch, error, path)] if len(epochs) > 1 else []
-                continue
-            runs.append(replace(run, file=f"{path}, epoch {epoch}") if len(epochs) > 1 else run)
+        if len(runs) == checked:
+            suspicions.append(_not_checked(epoch, unsupported[-1], path))
     if unsupported and not runs:
         raise unsupported[0]
     yield from [replace(run, suspicions=suspicions) for run in runs[:1]]

@@ -84,8 +84,8 @@ def uneven_notes(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) ->
     for setting, rows in by_setting(table):
         examples = rows["example"].nunique()
         sizes = rows.groupby("prompt").size()
-        without_demonstrations = sizes.min() == sizes.max() == examples - setting.shots
-        if sizes.min() < examples and not without_demonstrations:
+        lacks_own_demonstrations = sizes.min() == sizes.max() >= examples - setting.shots
+        if sizes.min() < examples and not lacks_own_demonstrations:
             standardized = is_uneven(accuracy_by_prompt(rows))
             score = (
                 "standardized scores, (correct - mean) / deviation of a guesser"

@@ -139,11 +139,13 @@ def draw_prompts(
     shared = bool((evaluation["demonstration"] & evaluation["evaluated"]).any())
     # Where demonstrations are evaluated too, a prompt must leave an example to evaluate.
     if len(pool) < shots + shared:
-        evaluated = int(evaluation["evaluated"].sum())
-        reason = f", because {evaluated} of {len(task)} are evaluated (`max_examples`)"
+        reason = ""
+        if len(demonstration_rows) < shots:
+            evaluated = int(evaluation["evaluated"].sum())
+            reason = f", because {evaluated} of {len(task)} are evaluated (`max_examples`)"
         raise InputError(
             f"task '{name}': {shots} shots need at least {shots + shared} distinct examples to "
-            f"draw demonstrations from, but there are {len(pool)}{'' if shared else reason}"
+            f"draw demonstrations from, but there are {len(pool)}{reason}"
         )
     ids = list(pool)
     if demonstrations == BALANCED and shots:
