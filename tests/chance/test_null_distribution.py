@@ -441,7 +441,7 @@ def test_many_different_texts():
 def test_too_many_tries_for_one_candidate():
     generator = np.random.default_rng(0)
     gold, row = generator.integers(5, size=(2, 60))
-    with pytest.raises(InputError, match="tries without results: 999,999; from 1,000,000 random draws"):
+    with pytest.raises(InputError, match="tries without results: 999,999; even from 1,000,000 random draws"):
         null_distribution("f1_macro", row, gold, tries=10**6)
     with pytest.raises(InputError, match="tries is 3, but there are 1 candidates"):
         null_distribution("f1_macro", row, gold, tries="3")
@@ -657,7 +657,7 @@ def test_so_many_tries_that_no_draws_are_enough():
     with pytest.raises(InputError) as error:
         check_draws(1_000_000, 52_000)
     assert str(error.value) == (
-        "tries without results: 52,000; from 1,000,000 random draws, no p-value can be 0.05 or less"
+        "tries without results: 52,000; even from 1,000,000 random draws, no p-value can be 0.05 or less"
     )
 
 

@@ -11,6 +11,7 @@ from abovechance.compare import compare, exchanged, mcnemar, two_models
 from abovechance.compare.two_models import ScoreTest, StudentTest, difference_test, largest
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import clustered_mean
+from abovechance.core.searching import least_lasting
 
 DIFFERENCES = np.random.default_rng(0).normal(0.4, 1, 24)
 CLUSTERS = np.repeat(np.arange(8), 3)
@@ -101,12 +102,14 @@ def test_what_the_score_test_detects_and_needs():
 
 
 def test_more_examples_than_a_thousand_millions_are_no_plan():
-    assert two_models._least_examples(lambda examples: examples / 2**20, 0.5) == 2**19
-    assert two_models._least_examples(lambda examples: examples / 1000, 0.777) == 777
-    assert two_models._least_examples(lambda _: 1.0, 0.5) == 2
+    assert two_models._least_examples(least_lasting, lambda examples: examples / 2**20, 0.5) == 2**19
+    assert two_models._least_examples(least_lasting, lambda examples: examples / 1000, 0.777) == 777
+    assert two_models._least_examples(least_lasting, lambda _: 1.0, 0.5) == 2
     limit = two_models.MOST_EXAMPLES
-    assert np.isnan(two_models._least_examples(lambda _: 0.1, 0.5))
-    assert two_models._least_examples(lambda examples: examples / limit, 0.5) == ceil(limit / 2)
+    assert np.isnan(two_models._least_examples(least_lasting, lambda _: 0.1, 0.5))
+    assert two_models._least_examples(least_lasting, lambda examples: examples / limit, 0.5) == ceil(
+        limit / 2
+    )
 
 
 def far(sums: np.ndarray) -> float:

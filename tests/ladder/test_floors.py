@@ -114,7 +114,7 @@ def test_more_tries_than_random_signs_can_tell_apart_are_refused():
             result = above_floor(best, floor, tries=10**6)
             assert result.p == pytest.approx(-np.expm1(1e6 * np.log1p(-expected)))
         else:
-            with pytest.raises(InputError, match="tries without results: 999,999; from 1,000,000"):
+            with pytest.raises(InputError, match="tries without results: 999,999; even from 1,000,000"):
                 above_floor(best, floor, tries=10**6)
             assert above_floor(best, floor, tries=100).p < 0.01
             several = best | {"b": [[1.0]] * 14 + [[0.0]]}

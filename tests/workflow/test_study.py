@@ -189,6 +189,7 @@ def test_what_a_study_costs_is_counted_as_it_was_computed(finished, run):
     assert set(machines["rate"]) == {"measured", "assumed"}  # this study has measured this machine
 
 
+@pytest.mark.slow
 def test_an_estimate_of_an_earlier_config_is_marked(finished, run, place):
     run(STUDY, "cost")
 

@@ -32,7 +32,7 @@ from abovechance.core.estimates import (
 )
 from abovechance.core.html import as_html
 from abovechance.core.resampling import BATCH
-from abovechance.core.searching import least_lasting
+from abovechance.core.searching import least_lasting, least_whole
 
 POWER = 0.8
 LEAST_DIFFERENCE = 1e-9  # that counts as one
@@ -273,7 +273,7 @@ class ScoreTest:
         delta = abs(self.better - self.worse) / self.examples
         if not delta:
             return np.nan
-        return _least_examples(lambda examples: self.power(delta, examples, confidence), power)
+        return _least_examples(least_lasting, lambda examples: self.power(delta, examples, confidence), power)
 
 
 @dataclass(frozen=True)
@@ -349,12 +349,12 @@ class StudentTest:
         def reached(examples: int) -> float:
             return self.power(self.mean.value, max(examples / current, least), confidence)
 
-        return _least_examples(reached, power)
+        return _least_examples(least_whole, reached, power)  # the power does not fall by steps
 
 
-def _least_examples(power_of: Callable[[int], float], power: float) -> float:
+def _least_examples(search: Callable[..., int], power_of: Callable[[int], float], power: float) -> float:
     """Return the least number of examples from which on the test has this power; missing above 10^9."""
-    least = least_lasting(lambda examples: power_of(examples) >= power, MOST_EXAMPLES, after=1)
+    least = search(lambda examples: power_of(examples) >= power, MOST_EXAMPLES, after=1)
     return float(least) if least <= MOST_EXAMPLES else np.nan
 
 

@@ -36,8 +36,11 @@ def least_lasting(reached: Callable[[int], bool], limit: int, after: int = 0) ->
     For conditions that rise and fall by steps, such as the power of an exact test. Up to ``SMALL``, a
     condition has to hold for ``IN_A_ROW`` numbers in a row; above, steps are too small to matter.
     """
-
-    def holds_on(number: int) -> bool:
-        return all(reached(number + more) for more in range(IN_A_ROW if number < SMALL else 1))
-
-    return least_whole(holds_on, limit, after)
+    least = least_whole(reached, limit, after)
+    while least < min(SMALL, limit):
+        following = range(least + 1, least + IN_A_ROW)
+        failing = next((number for number in following if not reached(number)), None)
+        if failing is None:
+            break
+        least = least_whole(reached, limit, failing)
+    return least
