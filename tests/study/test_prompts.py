@@ -162,3 +162,6 @@ def test_more_shots_than_examples_are_told():
         prompts_of(4, 4, 10)
     with pytest.raises(InputError, match="are 2, because 10 of 12 are evaluated .`max_examples`"):
         prompts_of(12, 3, 10, largest=10)
+    copies = some_task(30).assign(text="Q:", correct=[[True, False]] * 30)
+    with pytest.raises(InputError, match="draw demonstrations from, but there are 1$"):
+        draw_prompts(copies, evaluation_set(copies, "t", 0, 10), "t", 0, 4, 10)
