@@ -405,13 +405,21 @@ def test_a_score_of_a_later_epoch_that_is_no_flag_hides_no_other_epoch(tmp_path)
     evidence_of = {sign.suspicion.check: sign.suspicion.evidence for sign in signs}
     assert evidence_of["not-checked"].startswith("epoch 2 is left out: sample 59: choice is 0.25; expected")
     assert evidence_of["one-position"]
-    # a scorer that is no flag beside one that is one
+    # a scorer of other values than 0 and 1 beside one of these
     for sample in samples:
         sample["scores"] = {"choice": {"value": "I", "answer": "A"}, "f1": {"value": 0.3}}
     path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))
     signs, runs = diagnose([path], Options(command="doctor"))
     assert runs == 2
     assert "not-checked" not in [sign.suspicion.check for sign in signs]
+    # a model without randomness answers alike in each epoch, which is no copy of a log
+    equal_epochs = [
+        inspect_sample(n, "CI"[n % 2], epoch, answer="ABC"[n % 3]) for epoch in (1, 2) for n in range(60)
+    ]
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files(equal_epochs))
+    signs, _ = diagnose([path], Options(command="doctor"))
+    assert {sign.file for sign in signs} == {f"{path}, epoch 1", f"{path}, epoch 2"}
+    assert "identical-results" not in [sign.suspicion.check for sign in signs]
     # nor is a log damaged if none of several scorers is one
     for sample in samples:
         sample["scores"] = {name: {"value": 0.3, "answer": "A"} for name in ("f1", "bleu")}

@@ -149,11 +149,13 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
             check_recorded(run)
         except InputError as error:
             suspicion = _failure(error, Path(run.file), "recorded-results", "grave")
-            diagnoses.append(Diagnosis(run.file, run.model, run.task, suspicion))
-    diagnoses += [Diagnosis(run.file, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)]
+            diagnoses.append(Diagnosis(run.place, run.model, run.task, suspicion))
+    diagnoses += [
+        Diagnosis(run.place, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)
+    ]
     nameless = [run for run in runs if run.task == csv.NO_TASK]
     if len({run.file for run in nameless}) > 1:
-        diagnoses += [Diagnosis(run.file, run.model, run.task, ONE_TASK) for run in nameless]
+        diagnoses += [Diagnosis(run.place, run.model, run.task, ONE_TASK) for run in nameless]
     # several metrics of a file share its questions and texts
     diagnoses = list(dict.fromkeys(diagnoses))
     diagnoses.sort(key=lambda diagnosis: SEVERITIES.index(diagnosis.suspicion.severity))

@@ -117,6 +117,8 @@ class Run:
         True if the study evaluates a randomly drawn part of the examples.
     suspicions
         Signs that the log is broken.
+    part
+        The part of the file that the rows are of, such as ``epoch 2``; empty if it has no parts.
     examined
         The part that is compared with other runs.
     """
@@ -132,11 +134,17 @@ class Run:
     unscored: int = 0
     is_drawn: bool = False
     suspicions: list[Suspicion] = field(default_factory=list)
+    part: str = ""
     examined: Examined | None = None
 
     def __post_init__(self) -> None:
         for name in (self.model, self.task):
             named(name, self.file)
+
+    @property
+    def place(self) -> str:
+        """The file of the results, with their part of it."""
+        return f"{self.file}, {self.part}" if self.part else self.file
 
     @property
     def setting(self) -> Setting:

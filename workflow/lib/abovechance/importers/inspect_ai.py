@@ -92,7 +92,7 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
         for scorer in _scorers(chosen, path, options, epoch):
             try:
                 run = _run(log, samples, chosen, scorer, path, epoch)
-                runs.append(replace(run, file=f"{path}, epoch {epoch}") if len(epochs) > 1 else run)
+                runs.append(replace(run, part=f"epoch {epoch}") if len(epochs) > 1 else run)
             except UnsupportedMetric as error:
                 unsupported.append(error)
         if len(runs) == checked:

@@ -1,4 +1,4 @@
-"""What the name of a metric says: whether it is a share of correct answers."""
+"""Whether the name of a metric shows that it is a share of correct answers."""
 
 from __future__ import annotations
 
