@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abovechance.cli import app
+from abovechance.core.errors import InputError
 from abovechance.doctor import examine
 from abovechance.doctor.answers import Answers, check_answers
 from abovechance.importers import Options, diagnose, read_runs
@@ -107,9 +108,8 @@ def test_a_log_without_flags_is_not_called_damaged(tmp_path):
     assert sign.suspicion.evidence == (
         "row 1: has the metrics word_perplexity; expected one that is 0 or 1 for each example"
     )
-    # an unknown metric is an error
-    (sign,), _ = diagnose([path], replace(DOCTOR, metric="acc"))
-    assert (sign.suspicion.check, sign.suspicion.severity) == ("unreadable", "grave")
+    with pytest.raises(InputError, match="row 1: has no metric 'acc'"):
+        diagnose([path], replace(DOCTOR, metric="acc"))
 
 
 def test_all_filters_and_scorers_of_a_log_are_checked(tmp_path):

@@ -21,7 +21,7 @@ from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, heading, parse_json
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.doctor.runs import compare_runs
-from abovechance.doctor.suspicion import SEVERITIES, Severity, Suspicion
+from abovechance.doctor.suspicion import SEVERITIES, Suspicion
 from abovechance.importers import csv
 from abovechance.importers.contract import (
     Importer,
@@ -30,6 +30,8 @@ from abovechance.importers.contract import (
     UnsupportedMetric,
     check_recorded,
     examined,
+    left_out,
+    not_checked,
 )
 from abovechance.importers.table import combine, metrics, prompt_names, uneven_notes
 
@@ -61,33 +63,51 @@ class UnknownResults(InputError):
 def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     """Return all runs in files and folders; folders are searched.
 
+    Results in a folder that lack the metric, or whose metric is not 0 or 1 for each example, are left out,
+    with a note.
+
     Raises
     ------
     InputError
         If a path is missing or nothing in it is known, or with file and row where something
         in it is wrong.
     """
-    runs = [
-        run for importer, file in _with_importers(paths, options) for run in _read(importer, file, options)
-    ]
+    runs: list[Run] = []
+    unsupported: list[UnsupportedMetric] = []
+    for importer, file in _with_importers(paths, options):
+        try:
+            runs += _read(importer, file, options)
+        except UnsupportedMetric as error:
+            if file in paths:  # not found in a folder
+                raise
+            unsupported.append(error)
+    if not runs:
+        raise unsupported[0]
+    runs[0].notes.extend(map(left_out, unsupported))
     for run in runs:
         check_recorded(run)
     for run, suspicion in _suspicions(runs):
         if suspicion.severity == "grave":
             run.notes.append(_broken(run, suspicion))
     names = _model_names([run.model for run in runs])
-    for path in paths:
-        if path.is_dir() and (extra_files := csv.unread_files(path)):
-            runs[0].notes.append(
-                f"{path}: {len(extra_files)} CSV without the columns {' and '.join(csv.NEEDED)} "
-                f"left out, such as {extra_files[0].name}"
-            )
-        if path.is_dir() and (packed := _packed(path)):
-            runs[0].notes.append(
-                f"{path}: compressed files left out, unpack them first: {len(packed)}, such as "
-                f"{packed[0].name}"
-            )
+    for path in filter(Path.is_dir, paths):
+        runs[0].notes.extend(_unread(path))
     return [replace(run, model=names[run.model]) for run in runs]
+
+
+def _unread(folder: Path) -> list[str]:
+    """Return notes on files in a folder that may be results, and that are not read."""
+    notes = []
+    if extra_files := csv.unread_files(folder):
+        notes.append(
+            f"{folder}: {len(extra_files)} CSV without the columns {' and '.join(csv.NEEDED)} "
+            f"left out, such as {extra_files[0].name}"
+        )
+    if packed := _packed(folder):
+        notes.append(
+            f"{folder}: compressed files left out, unpack them first: {len(packed)}, such as {packed[0].name}"
+        )
+    return notes
 
 
 @dataclass(frozen=True)
@@ -133,22 +153,26 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
     Raises
     ------
     InputError
-        If a path is missing or nothing in it is known.
+        If a path is missing or nothing in it is known, or no results have the metric that is asked for.
     """
     runs: list[Run] = []
+    unsupported: list[UnsupportedMetric] = []
     diagnoses = []
-    for importer, file in _with_importers(paths, options):
+    for importer, file in (files := _with_importers(paths, options)):
         try:
             runs += _read(importer, file, options)
         except UnsupportedMetric as error:
-            diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "not-checked", "note")))
+            unsupported.append(error)
+            diagnoses.append(Diagnosis(str(file), "", "", not_checked(_without_name(error, file))))
         except InputError as error:
-            diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "unreadable", "grave")))
+            diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "unreadable")))
+    if options.metric is not None and len(unsupported) == len(files):
+        raise unsupported[0]
     for run in runs:
         try:
             check_recorded(run)
         except InputError as error:
-            suspicion = _failure(error, Path(run.file), "recorded-results", "grave")
+            suspicion = _failure(error, Path(run.file), "recorded-results")
             diagnoses.append(Diagnosis(run.place, run.model, run.task, suspicion))
     diagnoses += [
         Diagnosis(run.place, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)
@@ -169,16 +193,18 @@ ONE_TASK = Suspicion(
     "add the column task if the files are of different tasks",
 )
 CAUSES = {
-    "not-checked": "only metrics that are 0 or 1 for each example are checked",
     "unreadable": "the file may be damaged, incomplete or of another version of the tool",
     "recorded-results": "the log may be incomplete, or the tool may have used other answers",
 }
 
 
-def _failure(error: InputError, file: Path, check: str, severity: Severity) -> Suspicion:
-    # the file is named by itself
-    message = str(error).removeprefix(f"{file}: ").removeprefix(f"{file}, ")
-    return Suspicion(check, severity, message, CAUSES[check])
+def _failure(error: InputError, file: Path, check: str) -> Suspicion:
+    return Suspicion(check, "grave", _without_name(error, file), CAUSES[check])
+
+
+def _without_name(error: InputError, file: Path) -> str:
+    """Return an error's message without the file, which a diagnosis names by itself."""
+    return str(error).removeprefix(f"{file}: ").removeprefix(f"{file}, ")
 
 
 def _with_importers(paths: Sequence[Path], options: Options) -> list[tuple[Importer, Path]]:

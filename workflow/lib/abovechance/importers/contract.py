@@ -25,7 +25,10 @@ EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "c
 
 
 class UnsupportedMetric(InputError):
-    """No metric of the results says of each example whether it is correct, or several do."""
+    """No metric of the results says of each example whether it is correct, or several do.
+
+    Also if the metric that is asked for is not among those of the results.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -346,6 +349,18 @@ def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[st
     """Return a note with the metric that is used by default, if results have others."""
     names = " or ".join(alternatives)
     return [f"{place}: the metric is {metric}; for another one, use --metric {names}"] if names else []
+
+
+def left_out(error: UnsupportedMetric) -> str:
+    """Return a note on results that are left out because of their metric."""
+    return f"left out: {error}"
+
+
+def not_checked(evidence: str) -> Suspicion:
+    """Return a sign for ``doctor`` that results are not checked because of their metric."""
+    return Suspicion(
+        "not-checked", "note", evidence, "only metrics that are 0 or 1 for each example are checked"
+    )
 
 
 def tied(ties: int) -> str:

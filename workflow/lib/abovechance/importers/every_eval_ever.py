@@ -25,6 +25,8 @@ from abovechance.importers.contract import (
     Reported,
     Run,
     UnsupportedMetric,
+    left_out,
+    not_checked,
     number_of_shots,
     text_or_none,
 )
@@ -77,11 +79,18 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         for result in _chosen(results, f"{path}, {task}", options):
             aggregate = aggregates.get((task, result)) or aggregates.get((task, "score")) or {}
             try:
+                if result not in results:
+                    raise UnsupportedMetric(
+                        f"{path}, {task}: has no result '{result}'; use --metric {' or '.join(results)}"
+                    )
                 runs.append(_run(path, model, task, result, results[result], aggregate))
             except UnsupportedMetric as error:
                 unsupported.append(error)
-    if unsupported and (not runs or options.command != "doctor"):
+    if not runs:
         raise unsupported[0]
+    for problem in unsupported:
+        runs[0].notes.append(left_out(problem))
+        runs[0].suspicions.append(not_checked(str(problem).removeprefix(f"{path}, ")))
     yield from runs
 
 
@@ -129,8 +138,6 @@ def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
     """Return the results to read: the requested or the only one, or all of them for ``doctor``."""
     names = list(results)
     if options.metric is not None:
-        if options.metric not in names:
-            raise InputError(f"{place}: has no result '{options.metric}'; use --metric {' or '.join(names)}")
         return [options.metric]
     if len(names) > 1 and options.command != "doctor":
         raise InputError(f"{place}: has the results {', '.join(names)}; use --metric {' or '.join(names)}")

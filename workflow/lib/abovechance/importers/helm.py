@@ -146,7 +146,7 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
     if not has_rows:
         if metric in known_ids:
             raise InputError(f"{file}: its metric '{metric}' counts no instance; expected a whole run")
-        raise InputError(
+        raise UnsupportedMetric(
             f"{file}: has no metric '{metric}'; its metrics: {', '.join(sorted(known_ids)[:20])}"
         )
 

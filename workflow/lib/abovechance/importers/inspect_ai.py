@@ -30,6 +30,7 @@ from abovechance.importers.contract import (
     Reported,
     Run,
     UnsupportedMetric,
+    not_checked,
     number_of_shots,
     text_or_none,
 )
@@ -96,19 +97,12 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
             except UnsupportedMetric as error:
                 unsupported.append(error)
         if len(runs) == checked:
-            suspicions.append(_not_checked(epoch, unsupported[-1], path))
+            reason = str(unsupported[-1]).removeprefix(f"{path}, ")
+            suspicions.append(not_checked(f"epoch {epoch} is left out: {reason}"))
     if unsupported and not runs:
         raise unsupported[0]
     yield from [replace(run, suspicions=suspicions) for run in runs[:1]]
     yield from runs[1:]
-
-
-def _not_checked(epoch: int, error: InputError, path: Path) -> Suspicion:
-    """Return a note on an epoch with a metric that is not checked."""
-    evidence = f"epoch {epoch} is left out: {str(error).removeprefix(f'{path}, ')}"
-    return Suspicion(
-        "not-checked", "note", evidence, "only metrics that are 0 or 1 for each example are checked"
-    )
 
 
 def _is_scored(samples: list[dict[str, Any]], scorer: str | None) -> bool:
@@ -341,7 +335,7 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
         raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
     scorer_name = options.metric or names[0]
     if scorer_name not in names:
-        raise InputError(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
+        raise UnsupportedMetric(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
     return [scorer_name]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         raise InputError(f"{path}: has no rows")
     with as_written_by(TOOL, str(path)):
         cells = table.to_pylist()
-    metric = options.metric or _metric(cells, path)
+    metric = _metric(cells, options.metric, path)
     rows = []
     for number, row in enumerate(cells):
         with as_written_by(TOOL, f"{path}, row {number}"):
@@ -111,13 +111,17 @@ def _value(cell: Any) -> Any:
         raise ValueError(f"{cell[:40]!r} cannot be read: {error}") from None
 
 
-def _metric(cells: Sequence[dict[str, Any]], path: Path) -> str | None:
-    """Return the metric whose values are taken where none is asked for; None where log-likelihoods decide.
+def _metric(cells: Sequence[dict[str, Any]], metric: str | None, path: Path) -> str | None:
+    """Return the metric whose values are taken: that which is asked for, or the usual one.
 
-    They decide ``acc``. Others, such as normalized ones, are taken as they are recorded.
+    None if log-likelihoods decide, as for ``acc``. Others, such as normalized ones, are taken as recorded.
     """
     with as_written_by(TOOL, f"{path}, row 0"):
         names = [name for name, value in _value(cells[0]["metric"]).items() if value is not None]
+    if metric is not None:
+        if metric not in names:
+            raise UnsupportedMetric(_lacks(f"{path}, row 0", metric, names))
+        return metric
     usual = next((name for name in METRICS if name in names), None)
     if usual is None and len(names) != 1:
         raise UnsupportedMetric(
@@ -139,8 +143,7 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
     metric = {name: value for name, value in _value(row["metric"]).items() if value is not None}
     name = metric_option or "acc"
     if name not in metric:
-        right_ones = " or ".join(sorted(metric)) or "NAME"
-        raise InputError(f"{location}: has no metric '{name}'; use --metric {right_ones}")
+        raise InputError(_lacks(location, name, metric))
     recorded = truth(metric[name], name, location)
     example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], location)}
     example |= _evidence(doc, response)
@@ -162,6 +165,11 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
         **recorded_row(recorded, len(choices), correct_choices),
         **logged(scores, correct_choices, choices),
     }
+
+
+def _lacks(location: str, metric: str, names: Iterable[str]) -> str:
+    """Return the message that a row has no value of a metric."""
+    return f"{location}: has no metric '{metric}'; use --metric {' or '.join(sorted(names)) or 'NAME'}"
 
 
 def _evidence(doc: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:

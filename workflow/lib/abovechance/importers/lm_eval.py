@@ -234,6 +234,8 @@ def _filters(samples: list[Sample], path: Path, options: Options) -> list[str]:
 def _metric(samples: list[Sample], options: Options) -> str | None:
     """Return the metric whose recorded values are taken; None if log-likelihoods decide."""
     if options.metric:
+        if not any(options.metric in sample.metrics for sample in samples):
+            raise UnsupportedMetric(samples[0].lacks(options.metric))
         return options.metric
     scored = all(sample.scores for sample in samples)
     # with log-likelihoods, exact_match compares the correct choice with all texts that could be generated

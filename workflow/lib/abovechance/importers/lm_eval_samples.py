@@ -97,13 +97,15 @@ class Sample:
         names = listed if isinstance(listed, list) else [name for name in self.fields if name not in FIELDS]
         return [name for name in names if name in self.fields]
 
+    def lacks(self, metric: str) -> str:
+        """Return the message that the sample has no value of a metric."""
+        options = " or ".join(self.metrics) or "NAME"
+        return f"{self.place}: has no metric '{metric}'; use --metric {options}, or leave out this file"
+
     def recorded(self, metric: str) -> bool:
         """Return whether the sample is correct by this metric."""
         if metric not in self.metrics:
-            options = " or ".join(self.metrics) or "NAME"
-            raise InputError(
-                f"{self.place}: has no metric '{metric}'; use --metric {options}, or leave out this file"
-            )
+            raise InputError(self.lacks(metric))
         return truth(self.fields[metric], metric, self.place)
 
 
