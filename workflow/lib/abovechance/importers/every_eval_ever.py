@@ -180,25 +180,8 @@ def _run(
     reported = None
     if isinstance(score, int | float) and 0 <= score <= 1:
         reported = Reported(f"{aggregate_of(path)} ({result})", float(score))
-    table = pd.DataFrame(read_rows)
-    failed = table["error"].to_numpy(dtype=bool)
-    table = table.drop(columns=["references", "error"])
-    notes, unscored = [], 0
+    table, notes, unscored = _with_errors(pd.DataFrame(read_rows), reported, path)
     suspicions: list[Suspicion] = []
-    if (
-        failed.any()
-        and reported
-        and _is_mean_of(reported, table[~failed])
-        and not _is_mean_of(reported, table)
-    ):
-        unscored = int(failed.sum())
-        notes.append(f"{path.name}: samples with an error are left out, as in the reported score: {unscored}")
-        table = table[~failed].reset_index(drop=True)
-    elif failed.any():
-        wrong = int((~table.loc[failed, "correct"]).sum())
-        notes.append(
-            f"{path.name}: {int(failed.sum())} samples have an error; {wrong} of these count as wrong"
-        )
     if reported and not is_share and not _is_mean_of(reported, table):
         notes.append(
             f"{path.name}: the recorded score of {result} ({reported.accuracy:g}) is not the share of "
@@ -211,13 +194,32 @@ def _run(
         model=model,
         task=task,
         shots=shots,
-        rows=table,
+        rows=table.drop(columns=["references", "error"]),
         notes=notes,
         reported=reported,
         metric=result,
         unscored=unscored,
         suspicions=suspicions,
     )
+
+
+def _with_errors(
+    table: pd.DataFrame, reported: Reported | None, path: Path
+) -> tuple[pd.DataFrame, list[str], int]:
+    """Return the rows that count, notes on samples with an error, and how many of these are left out.
+
+    They are left out if the reported accuracy is that of the other samples.
+    """
+    failed = table["error"].to_numpy(dtype=bool)
+    if not failed.any():
+        return table, [], 0
+    without = table[~failed].reset_index(drop=True)
+    number = int(failed.sum())
+    if reported and _is_mean_of(reported, without) and not _is_mean_of(reported, table):
+        note = f"{path.name}: samples with an error are left out, as in the reported score: {number}"
+        return without, [note], number
+    wrong = int((~table.loc[failed, "correct"]).sum())
+    return table, [f"{path.name}: {number} samples have an error; {wrong} of these count as wrong"], 0
 
 
 def _is_mean_of(reported: Reported, table: pd.DataFrame) -> bool:

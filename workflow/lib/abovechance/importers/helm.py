@@ -17,6 +17,7 @@ import pandas as pd
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, read_json
+from abovechance.core.settings import Setting
 from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
     Options,
@@ -66,12 +67,6 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     table["chance"] = table["example"].map(chances) if chances else float("nan")
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
-    with as_written_by(TOOL, str(folder / "run_spec.json")):
-        spec = read_json(folder / "run_spec.json")
-        adapter = spec.get("adapter_spec") or {}
-        model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
-        shots = number_of_shots(adapter.get("max_train_instances") or 0, str(folder / "run_spec.json"))
-        task = _task(str(spec.get("name") or folder.name))
     reported = None
     if table.groupby("prompt").size().nunique() == 1:  # HELM's mean is that of its trials' means
         reported = _reported(folder / "stats.json", metric, split)
@@ -84,16 +79,18 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     needs_name = options.each_file or options.command in ("check", "import")
     if needs_name and rows["prompt"].nunique() == 1:
         rows = rows.drop(columns="prompt")
-    yield Run(
-        file=str(folder),
-        model=model,
-        task=task,
-        shots=shots,
-        rows=rows,
-        notes=notes,
-        reported=reported,
-        metric=metric,
-    )
+    yield Run(str(folder), *_setting(folder), rows, notes, reported, metric)
+
+
+def _setting(folder: Path) -> Setting:
+    """Return the model, the task and the number of shots of a run."""
+    file = folder / "run_spec.json"
+    with as_written_by(TOOL, str(file)):
+        spec = read_json(file)
+        adapter = spec.get("adapter_spec") or {}
+        model = str(adapter.get("model") or adapter.get("model_deployment") or "model")
+        task = _task(str(spec.get("name") or folder.name))
+        return Setting(model, task, number_of_shots(adapter.get("max_train_instances") or 0, str(file)))
 
 
 def _usual_metric(instances: list[Any], file: Path) -> str:
