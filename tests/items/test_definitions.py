@@ -5,14 +5,17 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
+from abovechance.core.errors import InputError
 from abovechance.items import item_statistics, of_task, pruning
+from abovechance.items.anchors import Anchors
+from abovechance.items.estimates import model_error, p_irt, share_of_weighted
 from abovechance.items.features import associations, features
-from abovechance.items.matrices import items_of
-from abovechance.items.model_fit import held_out, item_fit
+from abovechance.items.matrices import Matrix, in_short, in_the_best, items_of
+from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import replays
-from abovechance.items.response_theory import fit
+from abovechance.items.response_theory import Items, _rotated, fit, most_likely
 from abovechance.items.series_rows import SeriesRows
 from abovechance.items.smaller import costs
 from tests.items.test_classical import responses
@@ -232,3 +235,138 @@ def test_few_numbers_have_no_association():
     (row,) = associations(three).to_dict("records")
     assert (row["items"], row["r"]) == (3, pytest.approx(1.0))
     assert row["p"] == pytest.approx(2 / 6)  # of all orders, two are as far from 0
+
+
+def test_responses_are_held_out_if_their_row_and_their_item_have_others():
+    for seed in range(12):
+        matrix = responses(6, 4, gaps=0.2, seed=seed)
+        places = np.argwhere(np.isfinite(matrix))
+        chosen = places[np.random.default_rng(seed).random(len(places)) < 0.5]
+        train = matrix.copy()
+        train[tuple(chosen.T)] = np.nan
+        has = np.isfinite(train)
+        chosen = np.array([(row, item) for row, item in chosen if has[row].any() and has[:, item].any()])
+        train = matrix.copy()
+        train[tuple(chosen.T)] = np.nan
+        overall = (np.nansum(train) + 0.5) / (np.isfinite(train).sum() + 1)
+        truth = matrix[tuple(chosen.T)] == 1
+        table = held_out(matrix, dimensions=(), share=0.5, seed=seed).set_index("model")
+        loss = -np.log(np.where(truth, overall, 1 - overall)).mean()
+        assert table.loc["constant", "log_loss"] == pytest.approx(loss)
+    assert held_out(responses(12, 2), dimensions=(1, 2, 3))["dimensions"].tolist() == [0, 0, 0, 0, 1, 2]
+    with pytest.raises(TooFewError, match="^2 responses are too few to hold some of them out$"):
+        held_out([[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_the_error_of_a_model_is_that_of_the_second_half_of_new_rows(dimensions):
+    matrix = responses(23, 9, gaps=0.1, seed=8)
+    matrix[10, 1::2] = np.nan  # a row without the second half
+    train, test = np.delete(matrix, np.s_[::5], axis=0), matrix[[0, 5, 15, 20]]
+    items = fit(train, dimensions)
+    ability = most_likely(items.only(np.arange(0, 9, 2)), test[:, ::2])
+    expected = items.probability(ability)[:, 1::2]
+    errors = [
+        probabilities[np.isfinite(row)].mean() - row[np.isfinite(row)].mean()
+        for probabilities, row in zip(expected, test[:, 1::2], strict=True)
+    ]
+    assert model_error(matrix, dimensions) == pytest.approx(np.abs(errors).mean(), abs=1e-6)
+
+
+def test_the_error_of_a_model_needs_five_rows_and_two_items():
+    matrix = responses(5, 2, seed=3)
+    assert np.isfinite(model_error(matrix))
+    assert np.isnan(model_error(matrix[:4]))
+    assert np.isnan(model_error(matrix[:, :1]))
+    lacking = matrix.copy()
+    lacking[0, 1] = np.nan  # the only row that is held out has no second half
+    assert np.isnan(model_error(lacking))
+
+
+def test_the_weight_of_one_anchor():
+    assert share_of_weighted(0.5, 0.25, 1) == pytest.approx(0.25 / (0.25 / 4 + 0.25))
+    with pytest.raises(InputError, match="0 anchors"):
+        share_of_weighted(0.5, 0.25, 0)
+
+
+def test_an_anchor_that_a_row_lacks_counts_as_expected():
+    items = Items(np.ones((3, 1)), np.array([-1.0, 0.0, 1.0]), *[np.zeros((3, 1))] * 2, 0.0, 0, True)
+    anchors = Anchors(np.array([0, 1, 2]), np.full(3, 1 / 3))
+    answered = [1.0, 0.0, np.nan]
+    p = items.probability(most_likely(items.only([0, 1]), [answered[:2]]))[0]
+    assert p_irt(items, anchors, [answered]) == pytest.approx([(1 + 0 + p[2]) / 3])
+
+
+def test_discrimination_in_the_best_fifth_and_in_the_rest():
+    matrix = responses(60, 8, seed=2)
+    first, best = in_the_best(matrix)
+    for item in range(8):
+        other_items = np.delete(matrix, item, axis=1)
+        rest = (other_items - other_items.mean(axis=0)).mean(axis=1)
+        order = np.argsort(rest.round(9), kind="stable")
+        for share, places in ((first, order[:48]), (best, order[48:])):
+            x, y = matrix[places, item], rest[places]
+            expected = np.corrcoef(x, y)[0, 1] if np.ptp(x) and np.ptp(y) > 1e-9 else np.nan
+            assert share[item] == pytest.approx(expected, nan_ok=True)
+    assert np.isfinite(best).any()
+
+
+def test_the_summary_of_items():
+    matrix = Matrix("t", pd.DataFrame({"model": ["a", "a", "b"]}), list("abcde"), np.eye(3, 5))
+    listed = pd.DataFrame(
+        {
+            "constant": [False, False, False, False, True],
+            "corrected": [-0.2, 0.0, 0.4, 0.4, 0.0],
+            "balanced": [0.1, np.nan, 0.3, 0.5, 9.0],
+            "half": [0.1, 0.1, 0.5, np.nan, 9.0],
+            "other_half": [0.2, 0.3, 0.3, 0.1, 9.0],
+            "rest": [0.1, 0.2, np.nan, np.nan, 9.0],
+            "best": [0.1, 0.2, 0.3, 0.4, 9.0],
+            "answer": None,
+        }
+    )
+    summary = in_short(matrix, listed)
+    assert (summary["models"], summary["rows"], summary["items"]) == (2, 3, 5)
+    assert (summary["constant"], summary["negative"]) == (1, 1)
+    assert summary["difficulty"] == pytest.approx(3 / 15)
+    assert summary["discrimination"] == pytest.approx(0.15)
+    assert summary["balanced"] == pytest.approx(0.3)
+    assert summary["halves"] == pytest.approx(np.corrcoef([0.1, 0.1, 0.5], [0.2, 0.3, 0.3])[0, 1])
+    assert np.isnan(summary["best_and_rest"])  # two items
+    constant = listed.assign(half=0.1, best=0.2, rest=[0.1, 0.2, 0.3, 0.4, 0.5])
+    for name in ("halves", "best_and_rest"):
+        assert np.isnan(in_short(matrix, constant)[name])
+
+
+def test_two_rows_are_enough_for_a_correlation():
+    matrix = np.array([[1.0, 1, 0, 1], [0, 0, 0, 1], [np.nan, 1, 1, 0], [np.nan, 0, 1, 0]])
+    assert item_statistics(matrix)["corrected"][0] == pytest.approx(1.0)
+    matrix[1, 0] = np.nan
+    assert item_statistics(matrix)["constant"][0]
+
+
+def test_abilities_of_rows_that_lack_items():
+    generator = np.random.default_rng(3)
+    a, b = generator.normal(size=(12, 2)), generator.normal(size=12)
+    items = Items(a, b, a, b, 0.0, 0, True)
+    row = generator.integers(0, 2, size=12).astype(float)
+    row[[1, 4, 7]] = np.nan
+    has = np.isfinite(row)
+    assert most_likely(items, [row])[0] == pytest.approx(
+        most_likely(items.only(np.flatnonzero(has)), [row[has]])[0], abs=1e-6
+    )
+
+
+def test_several_abilities_are_on_the_principal_axes():
+    flipped = 0
+    for seed in range(12):
+        value = np.random.default_rng(seed).normal(size=(15, 4))
+        turned = _rotated(value)
+        a, before = turned[:, :-1], value[:, :-1]
+        assert turned[:, -1].tolist() == value[:, -1].tolist()
+        assert a @ a.T == pytest.approx(before @ before.T)  # the same model
+        squares = a.T @ a
+        assert squares == pytest.approx(np.diag(np.sort(np.diag(squares))[::-1]), abs=1e-9)
+        assert (a.sum(axis=0) >= 0).all()
+        flipped += int((before.sum(axis=0) < 0).any())
+    assert flipped

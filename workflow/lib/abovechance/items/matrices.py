@@ -161,7 +161,7 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
     shares = np.full((2, scores.shape[1]), np.nan)
     if scores.shape[1] < 2:
         return shares[0], shares[1]
-    rest_score = rest_scores(scores)
+    rest_score = rest_scores(scores).round(12)  # equal scores are ties on every machine
     for item in range(scores.shape[1]):
         rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest_score[:, item]))
         order = rows[np.argsort(rest_score[rows, item], kind="stable")]

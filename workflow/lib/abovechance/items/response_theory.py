@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import optimize
+from scipy.optimize import elementwise
 from scipy.special import expit, log_expit, logsumexp
 
-from abovechance.core.arrays import Bools, Floats, floats
+from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked
 
@@ -24,7 +25,6 @@ WIDEST = 10.0  # of one ability; what is further out weighs next to nothing
 SPACING = (0.01, 0.2)  # of the nodes of one dimension
 PER_DEVIATION = 0.8  # of these, with which an integral over a normal distribution is off by 1e-5 of itself
 REFINED = 3  # times, at most
-STEPS_OF_ABILITY = 200
 ROUNDS, STEPS = 1000, 2  # of the algorithm, and of Newton's method in each
 TOLERANCE = 1e-4  # of parameters, from one round to the next
 REACH = 1.0  # of one step of Newton's method
@@ -360,26 +360,18 @@ def most_likely(items: Items, matrix: ArrayLike, bound: float = 6.0) -> Floats:
 
 
 def _most_likely_of_one(items: Items, correct: Floats, mask: Floats, bound: float) -> Floats:
-    """(rows, 1) the same of one dimension, all rows at once."""
-    a = items.discrimination
+    """(rows, 1) the same of one dimension: where the slope of the log-likelihood, which falls, is 0."""
 
-    def slope_and_step(theta: Floats) -> tuple[Floats, Floats]:
-        p = items.probability(theta)
-        slope = (correct - mask * p) @ a
-        return slope, np.clip(slope / ((mask * p * (1 - p)) @ a**2 + 1e-9), -1, 1)
+    def slope(theta: Floats, row: Ints) -> Floats:
+        surprise = correct[row] - mask[row] * items.probability(theta)
+        return surprise @ items.discrimination[:, 0]
 
-    theta, length = np.zeros((len(correct), 1)), np.ones((len(correct), 1))
-    for _ in range(STEPS_OF_ABILITY):
-        step = slope_and_step(theta)[1]
-        after = np.clip(theta + length * step, -bound, bound)
-        # the likelihood has one maximum: where the slope there points back, the step was too long
-        beyond = slope_and_step(after)[0] * (after - theta) < 0
-        moved = np.abs(after - theta).max()
-        theta = np.where(beyond & (length > 1e-6), theta + (after - theta) / 2, after)
-        length = np.where(beyond, length / 2, np.minimum(1.0, length * 2))
-        if moved < 1e-9:
-            break
-    return theta
+    rows = np.arange(len(correct))
+    lowest, highest = (slope(np.full(len(rows), end), rows) for end in (-bound, bound))
+    theta = np.where(lowest > 0, bound, np.where(highest < 0, -bound, 0.0))
+    inside = (lowest > 0) & (highest < 0)
+    theta[inside] = elementwise.find_root(slope, (-bound, bound), args=(rows[inside],)).x
+    return theta[:, None]
 
 
 def _most_likely_row(items: Items, correct: Floats, mask: Bools, bound: float) -> Floats:
