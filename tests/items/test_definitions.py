@@ -6,7 +6,7 @@ import pytest
 from scipy.special import expit, logit
 
 from abovechance.core.errors import InputError
-from abovechance.items import item_statistics, of_task, pruning
+from abovechance.items import item_statistics, of_task, pruning, response_theory
 from abovechance.items.anchors import Anchors
 from abovechance.items.estimates import model_error, p_irt, share_of_weighted
 from abovechance.items.features import associations, features
@@ -15,7 +15,7 @@ from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import replays
-from abovechance.items.response_theory import Items, _rotated, fit, most_likely
+from abovechance.items.response_theory import Items, _rotated, fit, most_likely, quadrature, sharpest
 from abovechance.items.series_rows import SeriesRows
 from abovechance.items.smaller import costs
 from tests.items.test_classical import responses
@@ -370,3 +370,72 @@ def test_several_abilities_are_on_the_principal_axes():
         assert (a.sum(axis=0) >= 0).all()
         flipped += int((before.sum(axis=0) < 0).any())
     assert flipped
+
+
+@pytest.mark.parametrize(("dimensions", "width"), [(1, 1.0), (1, 0.05), (1, 1e-6), (2, 1.0), (3, 1.0)])
+def test_the_quadrature_is_of_a_standard_normal_distribution(dimensions, width):
+    places, logs = quadrature(dimensions, width)
+    weights = np.exp(logs)
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ places == pytest.approx(np.zeros(dimensions), abs=1e-9)
+    assert (places * weights[:, None]).T @ places == pytest.approx(np.eye(dimensions), abs=1e-6)
+    if dimensions == 1:  # as fine as what is integrated, within limits
+        step = np.diff(places[:, 0])
+        assert step == pytest.approx(np.full(len(step), np.clip(width / 0.8, 0.01, 0.2)), rel=0.01)
+
+
+def test_how_narrow_the_distribution_of_an_ability_is():
+    generator = np.random.default_rng(5)
+    a, b = generator.lognormal(0, 1, size=30), generator.normal(size=30)
+    theta = np.linspace(-10, 10, 100_001)
+    p = expit(theta[:, None] * a - b)
+    information = 1 + (p * (1 - p) * a**2).sum(axis=1)
+    assert sharpest(np.column_stack([a, b])) == pytest.approx(1 / np.sqrt(information.max()), rel=0.02)
+
+
+def test_a_fit_counts_its_rounds_and_says_whether_it_stood_still(monkeypatch):
+    calls = []
+    improved = response_theory._Responses.improved
+
+    def counted(responses, value):
+        calls.append(value)
+        return improved(responses, value)
+
+    monkeypatch.setattr(response_theory._Responses, "improved", counted)
+    matrix = responses(60, 8, seed=1)
+    fitted = fit(matrix)
+    assert fitted.converged
+    assert fitted.rounds == len(calls)
+    monkeypatch.setattr(response_theory, "ROUNDS", 3)
+    calls.clear()
+    stopped = fit(matrix)
+    assert not stopped.converged
+    assert stopped.rounds == len(calls) == 3
+
+
+def test_a_fit_in_two_dimensions_has_the_errors_of_both():
+    fitted = fit(responses(120, 10, seed=4), 2)
+    assert fitted.discrimination_error.shape == fitted.discrimination.shape == (10, 2)
+    assert fitted.difficulty_error.shape == (10,)
+    squares = fitted.discrimination.T @ fitted.discrimination
+    assert squares[0, 1] == pytest.approx(0, abs=1e-9)
+    assert squares[0, 0] > squares[1, 1]
+
+
+def test_no_error_is_larger_than_the_prior():
+    fitted = fit(responses(30, 5, seed=4), prior=(0.1, 0.2))
+    assert (fitted.discrimination_error <= 0.1 + 1e-9).all()
+    assert (fitted.difficulty_error <= 0.2 + 1e-9).all()
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_items_that_all_rows_have_alike_need_a_prior(constant):
+    matrix = responses(30, 5)
+    matrix[:, 3] = constant
+    message = "^item 3 is constant, and has no estimate by maximum likelihood; use a prior$"
+    with pytest.raises(InputError, match=message):
+        fit(matrix, prior=None)
+    with pytest.raises(
+        InputError, match="^6 dimensions of 5 items; expected 1 to 3, and no more than items$"
+    ):
+        fit(matrix, 6)
