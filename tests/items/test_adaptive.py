@@ -290,3 +290,34 @@ def test_stored_scores_are_replayed_for_models_that_the_fitted_model_does_not_kn
     assert alone["question"].unique().tolist() == [STANDARD, MAXIMUM]
     assert alone["evaluations"].unique().tolist() == [3]
     assert replays(argument, models, dict.fromkeys(examples, 0.25), prompts=0).empty
+
+
+@pytest.mark.parametrize("question", [better_than(0.4, 9), better_of_two()])
+def test_what_is_sure_is_so_at_the_least_favourable_pair_of_abilities(question):
+    items, generator = fitted(9, seed=8), np.random.default_rng(1)
+    first = outlook.Ability(items)
+    second = outlook.Ability(items) if question.models == 2 else outlook.NoModel()
+    rows = np.array([60, 100, 140])
+    columns = np.array([80, 130]) if question.models == 2 else np.array([0])
+    scores = generator.integers(question.low, question.high + 1, 9).astype(float)
+    scores[4:] = np.nan
+
+    def sums(side: outlook.Ability | outlook.NoModel, cell: int) -> np.ndarray:
+        """The probabilities of 0, 1, ... right answers to the examples that are left."""
+        if isinstance(side, outlook.NoModel):
+            return np.ones(1)
+        counts = np.ones(1)
+        for chance in side._probability[cell, np.isnan(scores)]:
+            counts = np.convolve(counts, [1 - chance, chance])
+        return counts
+
+    for above in (True, False):
+        chances = []
+        for row, column in product(rows, columns):
+            pairs = np.outer(sums(first, row), sums(second, column))
+            totals = np.subtract.outer(*map(np.arange, pairs.shape)) + np.nansum(scores)
+            decided = totals > question.largest if above else totals < question.smallest
+            chances.append(pairs[decided].sum())
+        for enough, sure in ((min(chances) - 1e-9, True), (min(chances) + 1e-9, False)):
+            judged = outlook.Outlook(question, first, second, scores, enough)
+            assert judged.is_sure(above, rows, columns, -np.inf) is sure

@@ -7,6 +7,7 @@ from scipy.special import expit, logit
 
 from abovechance.core.errors import InputError
 from abovechance.items import item_statistics, of_task, pruning, response_theory
+from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.anchors import Anchors
 from abovechance.items.estimates import model_error, p_irt, share_of_weighted
 from abovechance.items.features import associations, features
@@ -14,10 +15,11 @@ from abovechance.items.matrices import Matrix, in_short, in_the_best, items_of
 from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
 from abovechance.items.questions import better_of_two, better_than
-from abovechance.items.replays import replays
+from abovechance.items.replays import _Trained, replays
 from abovechance.items.response_theory import Items, _rotated, fit, most_likely, quadrature, sharpest
 from abovechance.items.series_rows import SeriesRows
 from abovechance.items.smaller import costs
+from abovechance.items.splits import at_random, by_group, by_score
 from tests.items.test_classical import responses
 from tests.items.test_of_task import MODELS, task
 
@@ -439,3 +441,50 @@ def test_items_that_all_rows_have_alike_need_a_prior(constant):
         InputError, match="^6 dimensions of 5 items; expected 1 to 3, and no more than items$"
     ):
         fit(matrix, 6)
+
+
+def test_each_way_of_holding_rows_out_has_the_seed_of_the_study():
+    matrix, *_ = task()
+    names = matrix.rows["model"].tolist()
+
+    def places(study: Study) -> list[tuple[str, list[int], list[int]]]:
+        return [(name, list(train), list(test)) for name, train, test in of_task.splits(matrix, study)]
+
+    expected = [(RANDOM, *at_random(len(names), seed=3)), (of_task.BEST, *by_score(matrix.scores))]
+    expected += [(NEW, *parts) for parts in by_group(names, 2, seed=3)]
+    study = Study({name: name for name in names}, seed=3)
+    assert places(study) == [(name, list(train), list(test)) for name, train, test in expected]
+    two_groups = Study({name: str(name == names[0]) for name in names}, seed=3)
+    assert [name for name, *_ in places(two_groups)] == [RANDOM, of_task.BEST, NEW, NEW]
+    single_group = Study(dict.fromkeys(names, "all"), seed=3)
+    assert [name for name, *_ in places(single_group)] == [RANDOM, of_task.BEST]
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_replays_are_evaluations_whose_decision_is_compared_with_the_truth(models):
+    matrix = responses(60, 12, seed=9)
+    trained = _Trained(fit(matrix[:40, 1:]), np.arange(12) > 0)
+    question = better_of_two() if models == 2 else better_than(0.5, 10)
+    wrong = 0
+    for row in range(40, 59):
+        rows = [matrix[row], matrix[row + 1]][:models]
+        mask = np.arange(12) > 1
+        truth = question.answer((rows[0] - rows[1] if models == 2 else rows[0])[mask].sum())
+        results = list(trained.each_way("name", question, mask, rows, 0.4, row))
+        assert [result.way for result in results] == [*WAYS]
+        for result in results:
+            items = trained.items.only(np.arange(1, 11))
+            outcome = replay(
+                begin(question, 10, items, result.way, 0.4, row), *(scores[mask] for scores in rows)
+            )
+            assert result == ("name", result.way, len(outcome.evaluated), 10, outcome.decision != truth)
+            wrong += result[-1]
+    assert wrong or models == 2  # of one model only, a test at 40 % errs here
+
+
+def test_series_that_lack_their_last_checkpoint():
+    rows = SeriesRows(["s"] * 4, [0, 0, 1, 1], [1, 2, 1, 2])
+    tables = list(rows._tables(np.array([0.5, 0.25, 0.75, np.nan])))
+    assert tables[0] == pytest.approx(np.array([[0.5, 0.25], [0.75, np.nan]]), nan_ok=True)
+    twice = SeriesRows(["s"] * 4, [0, 0, 0, 0], [1, 1, 1, 2])  # several prompts
+    assert next(twice._tables(np.array([0.3, 0.6, 0.9, 0.1]))).ravel() == pytest.approx([0.6, 0.1])
