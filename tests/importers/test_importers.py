@@ -149,7 +149,7 @@ def test_helm_runs_without_the_metric_or_the_spec_are_told(tmp_path):
         imported(folder, metric="f1")
     instances = json.loads((folder / "instances.json").read_text())
     (folder / "instances.json").unlink()
-    with pytest.raises(InputError, match="does not say how many choices"):
+    with pytest.raises(InputError, match="does not say how probable it is to guess"):
         imported(folder, prompts=1)
     # a suite that was not summarized has them elsewhere
     states = {"request_states": [{"instance": instance} for instance in instances]}
@@ -223,7 +223,7 @@ def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_pat
     row = lighteval_row(0, [-1.0], 0)
     row["doc"]["choices"], row["metric"] = ["4"], {"exact_match": 1.0}
     path = write_lighteval(tmp_path, [row])
-    with pytest.raises(InputError, match="does not say how many choices"):
+    with pytest.raises(InputError, match="does not say how probable it is to guess"):
         imported(path, prompts=1)
     assert imported(path, prompts=1, chance=0.1)["correct"].tolist() == [True]
     with pytest.raises(InputError, match="has no metric 'f1'; use --metric exact_match"):
@@ -452,7 +452,7 @@ def test_inspect_targets_of_several_choices_ask_for_the_chance(tmp_path, target,
     if chance:
         assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance])
     else:
-        with pytest.raises(InputError, match="does not say how many choices an example has"):
+        with pytest.raises(InputError, match="does not say how probable it is to guess an"):
             imported(path, prompts=1)
         assert imported(path, prompts=1, chance=1 / 7)["chance"].tolist() == [1 / 7]
 
@@ -645,7 +645,7 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
             "prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n",
             "example 'a' has two rows under one prompt",
         ),
-        ("example,correct\na,1\n", "does not say how many choices"),
+        ("example,correct\na,1\n", "does not say how probable it is to guess"),
     ],
 )
 def test_a_csv_that_is_wrong_is_told_with_its_row(tmp_path, text, message):

@@ -28,7 +28,7 @@ def test_if_several_choices_can_be_correct_the_chance_is_unknown_for_all(tmp_pat
     assert run.rows["chance"].isna().all()
     assert "several choices can be correct, and all of them must be marked" in run.notes[0]
     assert imported(path, prompts=1, chance=0.125)["chance"].tolist() == [0.125] * 6
-    with pytest.raises(InputError, match="use --choices or --chance"):
+    with pytest.raises(InputError, match="how probable it is to guess an example"):
         imported(path, prompts=1)
     samples[2]["target"] = ["B"]
     assert imported(write(tmp_path, samples), prompts=1)["chance"].tolist() == pytest.approx([1 / 3] * 6)

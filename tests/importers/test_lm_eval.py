@@ -145,7 +145,7 @@ def test_lm_eval_rows_of_one_filter_are_taken_and_which_is_asked_for(tmp_path):
     assert imported(path, prompts=1, chance=0.1, filter="loose")["correct"].tolist() == [True, True]
     with pytest.raises(InputError, match="has no filter 'none'; it has strict, loose"):
         imported(path, prompts=1, chance=0.1, filter="none")
-    with pytest.raises(InputError, match="does not say how many choices.*--choices 4"):
+    with pytest.raises(InputError, match="does not say how probable it is to guess.*--choices 4"):
         imported(path, prompts=1, filter="loose")
 
 

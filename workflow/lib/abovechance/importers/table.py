@@ -138,8 +138,8 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     unknown = rows["chance"].isna()
     if unknown.any() and options.chance is None:
         raise InputError(
-            f"{run.file}: does not say how many choices an example has; use --choices or --chance, such as "
-            "--choices 4, or --chance 0 if answers are free text"
+            f"{run.file}: does not say how probable it is to guess an example; use --choices 4 if one of "
+            "four choices is correct, --chance 0.1, or --chance 0 if answers are free text"
         )
     if options.chance is not None:
         rows = rows.assign(chance=rows["chance"].fillna(options.chance))
