@@ -391,3 +391,14 @@ def test_outputs_of_a_few_letters_or_of_two_kinds_are_no_sign_of_a_copy():
             ("a", "m", rows.assign(output=outputs)), ("b", "n", second.assign(output=outputs))
         ).get("b", [])
         assert [sign.check for sign in signs] == checks
+
+
+def test_a_prompt_may_lack_its_demonstrations_and_no_other_examples():
+    prompts = pd.concat([base().assign(prompt=name) for name in ("p0", "p1")], ignore_index=True)
+    assert examine(prompts) == []
+    lacking = prompts.drop(index=[103, 104, 105])
+    assert examine(lacking, shots=3) == []
+    (sign,) = examine(lacking, shots=2)
+    assert (sign.check, sign.severity) == ("missing-examples", "suspicious")
+    assert sign.evidence == "3 of 100 examples (3 %) are missing under prompt 'p1'"
+    assert examine(lacking[lacking["prompt"] == "p1"]) == []

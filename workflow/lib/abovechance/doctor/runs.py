@@ -21,7 +21,7 @@ LEAST_ERRORS = 10  # common errors with which identical predictions are no coinc
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
 
 
-def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False) -> list[Suspicion]:
+def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False, shots: int = 0) -> list[Suspicion]:
     """Return what is suspicious about the results of one model on one task, the gravest first.
 
     Parameters
@@ -32,11 +32,13 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False) -> li
         Number of examples that the log has without a score.
     is_drawn
         True if the study evaluates a randomly drawn part of the examples.
+    shots
+        Number of demonstrations, which a prompt need not be evaluated on.
     """
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows)]
+    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows), *_incomplete(rows, shots)]
     if not is_drawn:
         suspicions += _missing_ids(rows)
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
@@ -89,6 +91,21 @@ def _repeated(rows: pd.DataFrame) -> Iterator[Suspicion]:
             "grave",
             f"{of_examples(repeated, len(rows))} repeat an example under the same prompt",
             "results of several runs, models or prompts may be mixed in one file",
+        )
+
+
+def _incomplete(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
+    """A prompt lacks more examples of the other prompts than it can have as demonstrations."""
+    if "prompt" not in rows:
+        return
+    evaluated, total = rows.groupby("prompt", sort=False)["example"].nunique(), rows["example"].nunique()
+    if evaluated.min() < total - shots:
+        fewest = printable(str(evaluated.idxmin()))
+        yield Suspicion(
+            "missing-examples",
+            "suspicious",
+            f"{of_examples(total - int(evaluated.min()), total)} are missing under prompt '{fewest}'",
+            "examples may have failed or been dropped, often the hard ones",
         )
 
 

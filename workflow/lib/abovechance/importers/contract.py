@@ -169,7 +169,7 @@ def examined(run: Run) -> Run:
     return replace(
         run,
         rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),
-        suspicions=[*run.suspicions, *examine(rows, run.unscored, run.is_drawn)],
+        suspicions=[*run.suspicions, *examine(rows, run.unscored, run.is_drawn, run.shots)],
         examined=replace(summary, fingerprints=summary.fingerprints | digest),
     )
 
