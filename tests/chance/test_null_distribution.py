@@ -690,3 +690,13 @@ def test_a_single_candidate_has_permutations_of_its_own():
     assert result.p_single != known_tries.p_single == pytest.approx(result.p_single, abs=0.1)
     assert result.draws == 500
     assert null_distribution("pearson", rows, gold, tries=30, draws=500).draws == 2800
+
+
+def test_of_candidates_that_tie_up_to_rounding_the_first_is_the_best():
+    # the kappa of both is 1/2, which is computed as 0.4999999999999999 for one of them
+    candidates, gold = [list("abbacc"), list("bbbaca")], list("aabaca")
+    for order in (candidates, candidates[::-1]):
+        result = null_distribution("kappa", order, gold, tries=20)
+        single = null_distribution("kappa", order[0], gold)
+        assert result.best == 0
+        assert result.p_single == pytest.approx(single.p)

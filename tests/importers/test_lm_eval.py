@@ -73,7 +73,7 @@ def test_version_0_4_3_writes_samples_as_one_list(tmp_path):
     (tmp_path / "samples_other.json.gz").write_bytes(b"")
     (with_note,) = read_runs([tmp_path], Options())
     assert (
-        "compressed files left out, unpack them first: 1, such as samples_other.json.gz"
+        "left out: compressed files, unpack them first (1, such as samples_other.json.gz)"
         in with_note.notes[-1]
     )
 
@@ -251,7 +251,7 @@ def test_a_log_that_is_compressed_is_no_missing_one(tmp_path):
     (tmp_path / f"{path.name}.gz").write_bytes(b"")  # lies there unpacked
     (run,) = read_runs([tmp_path], Options(prompts=1))
     assert run.notes[-1] == (
-        f"{tmp_path}: compressed files left out, unpack them first: 2, such as samples_a_samples.jsonl.zst"
+        f"{tmp_path}: left out: compressed files, unpack them first (2, such as samples_a_samples.jsonl.zst)"
     )
     for packed in [*tmp_path.glob("*.gz"), *tmp_path.glob("*.zst")]:
         packed.unlink()

@@ -1,11 +1,14 @@
 """Folders in which some results lack the metric, or have one that is not 0 or 1 for each example."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
+from abovechance.importers.contract import UnsupportedMetric
 from tests.doctor.logs import WRITERS, sound, write_choices, write_csv, write_records, write_texts
 from tests.running import run
 
@@ -15,9 +18,12 @@ TOOLS = sorted({*WRITERS} - {"csv"})
 @pytest.mark.parametrize("tool", TOOLS)
 def test_results_in_a_folder_that_lack_the_metric_are_left_out(tool, tmp_path):
     logs = WRITERS[tool](sound(1, 40), tmp_path / "logs")
-    table = write_csv(sound(2, 40), tmp_path / "table")
-    (read,) = read_runs([tmp_path], Options(metric="unheard"))
-    assert read.file == str(table)
+    write_csv(sound(2, 40), tmp_path / "table")
+    has_it = write_texts(sound(3, 40), tmp_path / "texts")
+    has_it.write_text(has_it.read_text().replace("exact_match", "unheard"))
+    first, second = read_runs([tmp_path], Options(metric="unheard"))
+    read = first if first.notes else second
+    assert {first.file, second.file} == {str(tmp_path / "table" / "rows.csv"), str(has_it)}
     (note,) = [note for note in read.notes if note.startswith("left out: ")]
     assert str(tmp_path / "logs") in note
     assert " 'unheard'" in note
@@ -65,3 +71,146 @@ def test_results_of_a_file_are_left_out_like_those_of_a_folder(tmp_path):
     ]
     signs, _ = diagnose([first], Options(command="doctor"))
     assert [sign.suspicion.check for sign in signs] == ["not-checked"]
+
+
+def with_value(path: Path, row: int, value: object) -> Path:
+    """Change the metric of one row of a log of lm-evaluation-harness."""
+    rows = list(map(json.loads, path.read_text().splitlines()))
+    rows[row]["exact_match"] = value
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_prompt_that_was_tried_is_never_left_out(tmp_path):
+    for number in range(3):
+        write_texts(sound(number, 40), tmp_path / f"p{number}")
+    with_value(next((tmp_path / "p1").glob("samples_*")), 3, 0.5)
+    for command in ("check", "best", "import"):
+        with pytest.raises(UnsupportedMetric, match="exact_match is 0.5"):
+            read_runs([tmp_path], Options(each_file=True, command=command))
+
+
+def test_a_gate_needs_all_results(tmp_path):
+    for side in ("old", "new"):
+        for number in range(2):
+            write_texts(replace(sound(number, 40), model=side), tmp_path / side / str(number))
+    with_value(next((tmp_path / "old" / "1").glob("samples_*")), 3, 0.5)
+    for arguments in (("gate", "new", "old"), ("check", "old", "--gate", "--prompts", "1")):
+        command, *places = (str(tmp_path / word) if word in ("old", "new") else word for word in arguments)
+        completed = run(command, *places)
+        assert completed.returncode == 3
+        assert "exact_match is 0.5" in " ".join(completed.stderr.split())
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "C"])
+def test_what_is_no_number_is_damage(value, tmp_path):
+    write_choices(sound(1, 40), tmp_path / "a")
+    path = with_value(write_texts(sound(2, 40), tmp_path / "b"), 5, value)
+    with pytest.raises(InputError, match="row 6: exact_match is .*; expected a metric of 0 or 1"):
+        read_runs([tmp_path], Options())
+    signs, _ = diagnose([path], Options(command="doctor"))
+    assert [(sign.suspicion.check, sign.suspicion.severity) for sign in signs] == [("unreadable", "grave")]
+
+
+def test_a_filter_that_no_results_have_is_an_error(tmp_path):
+    plain = write_choices(sound(1, 40), tmp_path / "a")
+    with pytest.raises(InputError, match="--filter is 'typo', and no results have it; they have none"):
+        read_runs([plain], Options(filter="typo"))
+    named = write_texts(sound(2, 40), tmp_path / "b")
+    assert len(read_runs([tmp_path], Options(filter="strict-match"))) == 2
+    for call in (read_runs, diagnose):
+        with pytest.raises(InputError, match="has no filter 'typo'; it has strict-match"):
+            call([named], Options(filter="typo", command="doctor"))
+
+
+def test_results_that_are_named_twice_are_an_error(tmp_path, monkeypatch):
+    path = write_texts(sound(1, 40), tmp_path / "logs")
+    (tmp_path / "link").symlink_to(tmp_path / "logs")
+    monkeypatch.chdir(tmp_path)
+    for second in (Path("logs"), path, tmp_path / "link"):
+        with pytest.raises(InputError, match="expected it once"):
+            read_runs([tmp_path / "logs", second], Options())
+
+
+def test_what_a_folder_has_and_is_not_read_is_noted(tmp_path):
+    write_texts(sound(1, 40), tmp_path / "logs" / "a")
+    write_texts(sound(2, 40), tmp_path / "elsewhere")
+    (tmp_path / "logs" / "link").symlink_to(tmp_path / "elsewhere")
+    summary = tmp_path / "logs" / "b" / "results_2026-01-01T00-00-00.json"
+    summary.parent.mkdir()
+    summary.write_text('{"results": {}, "configs": {}}')
+    helm = WRITERS["helm"](sound(3, 40), tmp_path / "logs" / "c")
+    (helm / "per_instance_stats.json").unlink()
+    damaged = write_records(sound(4, 40), tmp_path / "logs" / "d")
+    damaged.write_text(damaged.read_text()[20:])
+    (read,) = read_runs([tmp_path / "logs"], Options())
+    left_out = [note.removeprefix(f"{tmp_path / 'logs'}: left out: ") for note in read.notes]
+    assert left_out == [
+        "files with the name of samples and another content (1, such as d/0_samples.jsonl)",
+        "summaries of lm-evaluation-harness without samples (1, such as b/results_2026-01-01T00-00-00.json)",
+        f"runs of HELM without per_instance_stats.json (1, such as {helm.relative_to(tmp_path / 'logs')})",
+        "linked folders, which must be named to be searched (1, such as link)",
+    ]
+    signs, _ = diagnose([tmp_path / "logs"], Options(command="doctor"))
+    checks = [(sign.suspicion.check, sign.suspicion.severity) for sign in signs]
+    assert checks == [("unreadable", "grave"), *[("not-read", "note")] * 3]
+    assert signs[0].file == str(damaged)
+
+
+def test_a_lower_score_that_is_better_names_its_task(tmp_path):
+    write_choices(sound(1, 40), tmp_path / "a")
+    path = write_texts(sound(2, 40), tmp_path / "b")
+    results = next((tmp_path / "b").glob("results_*"))
+    content = json.loads(results.read_text())
+    task = next(iter(content["results"]))
+    results.write_text(json.dumps(content | {"higher_is_better": {task: {"exact_match": False}}}))
+    (read,) = read_runs([tmp_path], Options())
+    assert f"left out: {results}, {task}: exact_match is better if it is lower" in " ".join(read.notes)
+    assert path.exists()
+
+
+def test_reruns_of_a_model_are_compared_by_the_mean_over_tasks(tmp_path):
+    for side, seed in (("old", 1), ("new", 5)):
+        for task in ("sums", "words"):
+            log = write_choices(sound(seed, 60), tmp_path / side / task)
+            log.rename(log.with_name(log.name.replace("samples_task", f"samples_{task}")))
+    completed = run("compare", str(tmp_path / "old"), str(tmp_path / "new"))
+    assert "Mean over 2 tasks" in completed.stdout
+    assert "(old)" in completed.stdout
+    assert "(new)" in completed.stdout
+
+
+def test_tasks_without_results_of_all_models_are_noted(tmp_path):
+    table = tmp_path / "a.csv"
+    rows = [
+        f"{model},{task},{example},{(example + place) % 2}"
+        for model, tasks in (("a", "tuvw"), ("b", "tuv"), ("c", "tu"))
+        for place, task in enumerate(tasks)
+        for example in range(20)
+    ]
+    table.write_text("\n".join(["model,task,example,correct", *rows]) + "\n")
+    message = " ".join(run("compare", str(table)).stderr.split())
+    assert "0-shot: the mean over tasks leaves out v, because not all models have results" in message
+    table.write_text("\n".join(["model,task,example,correct", *(row for row in rows if row[:3] != "c,u")]))
+    message = " ".join(run("compare", str(table)).stderr.split())
+    assert "0-shot: no mean over tasks, because no two tasks have results of all models" in message
+
+
+def test_equal_notes_on_several_files_are_counted(tmp_path):
+    for folder in "ab":
+        rows = write_records(replace(sound(1, 40), model=folder), tmp_path / folder)
+        rows.write_text(
+            rows.read_text().replace('"evaluation_name"', '"error": "failed", "evaluation_name"', 1)
+        )
+    message = " ".join(run("check", str(tmp_path), "--prompts", "1").stderr.split())
+    assert "1 samples have an error; 1 of these count as wrong (in 2 files)" in message
+
+
+def test_pvi_tells_what_is_left_out(tmp_path):
+    for folder in ("inputs", "null"):
+        write_choices(sound(1, 40), tmp_path / folder)
+    graded = write_texts(sound(2, 40), tmp_path / "inputs" / "graded")
+    graded.write_text(graded.read_text().replace('"exact_match": 1.0', '"exact_match": 0.7'))
+    completed = run("pvi", str(tmp_path / "inputs"), "--null", str(tmp_path / "null"))
+    assert completed.returncode == 0
+    assert f"left out: {graded}, row " in " ".join(completed.stderr.split())

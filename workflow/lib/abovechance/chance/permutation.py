@@ -234,7 +234,8 @@ def null_distribution(
     simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else draws, seed)
     if chosen.terms is not None:
         simulation.check(values)
-    best = int(np.argmax(chosen.sign * values))
+    signed = chosen.sign * values
+    best = int(np.argmax(signed >= signed.max() - TOLERANCE))  # the first on ties, also if rounding differs
     null = alone = simulation.of_candidates(values, best, further_tries if len(rows) == 1 else 0)
     if further_tries and len(rows) > 1:
         # with a seed of its own; NumPy takes (seed, 0) as the seed itself

@@ -144,6 +144,7 @@ def check(
         epoch=epoch,
         each_file=each_file,
         prompts=prompts,
+        complete=gate,
     )
     options = reading.by_name | {"--prompts": prompts, "--chance": chance, "--choices": choices}
     judged = _verdicts(paths, options, reading)

@@ -120,6 +120,8 @@ def compare(
     if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")
     tasks, means = compare_models(responses, confidence, power or POWER, seed_deviation)
+    for note in _without_mean(tasks, means):
+        tell_note(note)
     if figure:
         from abovechance.shown.differences_of_models import score_numbers, scores
 
@@ -128,6 +130,22 @@ def compare(
         show_json([*map(_as_object, tasks), *map(_as_object, means)])
     else:
         _show(tasks, means, show_all)
+
+
+def _without_mean(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison]) -> list[str]:
+    """Return a note for each number of shots with tasks that are not part of a mean over tasks."""
+    notes = []
+    for shots in sorted({task.shots for task in tasks}):
+        names = [task.task for task in tasks if task.shots == shots]
+        averaged = [name for mean in means if mean.shots == shots for name in mean.tasks]
+        if averaged and (missing := [name for name in names if name not in averaged]):
+            notes.append(
+                f"{shots}-shot: the mean over tasks leaves out {', '.join(missing)}, because not all models "
+                "have results"
+            )
+        elif len(names) > 1 and not averaged:
+            notes.append(f"{shots}-shot: no mean over tasks, because no two tasks have results of all models")
+    return notes
 
 
 def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show_all: bool) -> None:

@@ -16,6 +16,7 @@ from abovechance.cli.inputs import (
     clusters_of_studies,
     different_metrics,
     given_paths,
+    notes_of,
     responses_of_runs,
     runs_of,
 )
@@ -111,10 +112,10 @@ def gate(
     paths = [path for name in (candidate, reference) for path in given_paths([name])]
     # in folders, the name of a CSV is that of its task
     command = "gate" if any(path.is_dir() for path in paths) else "compare"
-    options = Options(metric=metric, filter=filter_, epoch=epoch, each_file=each_file, command=command)
+    options = Options(
+        metric=metric, filter=filter_, epoch=epoch, each_file=each_file, complete=True, command=command
+    )
     responses, notes = _responses(paths, options, allow_missing)
-    for note in notes:
-        tell_note(note)
     result = decide_gate(responses, margin, alpha)
     sentence = " ".join([result.sentence, *(f"Note: {note}." for note in notes)])
     if as_json:
@@ -163,13 +164,15 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
         )
     responses = [*arrange(table, clusters_of_studies(paths))]
     runs = [run for side in sides for run in side]
-    notes_of_runs = {note for run in runs for note in run.notes}
-    notes = [note for note in mismatches(runs) if note not in notes_of_runs]
+    of_runs = [note for side in sides for note in notes_of(side)]  # which it has printed
+    notes = [note for note in mismatches(runs) if note not in of_runs]
     notes += dict.fromkeys(note for task in responses for note in task.notes)
     notes += [f"the candidate lacks results of the reference: {missing}"] if missing else []
     if not responses:
         raise InputError(f"{paths[0]} and {paths[1]} have no task with the same number of shots in common")
-    return responses, notes
+    for note in notes:
+        tell_note(note)
+    return responses, [*dict.fromkeys(of_runs), *notes]
 
 
 def _of_one_model(runs: list[Run], path: Path, options: Options, name: str) -> pd.DataFrame:

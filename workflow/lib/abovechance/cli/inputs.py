@@ -6,6 +6,7 @@ import atexit
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,18 @@ def runs_of(paths: list[Path], options: Options) -> list[Run]:
     from abovechance.importers import read_runs
 
     runs = read_runs([predictions_of(path) or path for path in paths], options)
-    for note in dict.fromkeys(note for run in runs for note in run.notes):
+    for note in notes_of(runs):
         tell_note(note)
     return runs
+
+
+def notes_of(runs: Iterable[Run]) -> list[str]:
+    """Return the notes on runs, each once: files with the same name in different folders are counted."""
+    files: dict[str, set[str]] = {}
+    for run in runs:
+        for note in run.notes:
+            files.setdefault(note, set()).add(run.file)
+    return [f"{note} (in {len(paths)} files)" if len(paths) > 1 else note for note, paths in files.items()]
 
 
 def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
@@ -63,17 +73,16 @@ def responses_of_runs(
     paths
         The paths that the runs were read from.
     by_file
-        If all files are of one model, each file counts as a model.
+        If all results are of one model, each path counts as a model, or each file if a path has several
+        results on a task.
 
     Returns
     -------
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    from abovechance.importers import endings
-
     by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
-    parts, names = [], endings([run.file for run in runs])
+    parts, names = [], _sources(runs, paths)
     in_folders = {run.file: _in_folder(run.file, paths) for run in runs}
     # one model can have files with the same name in two folders: these are different prompts
     frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
@@ -90,6 +99,20 @@ def responses_of_runs(
         names_shown = {"model": printable(model), "task": printable(run.task)}
         parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
+
+
+def _sources(runs: list[Run], paths: list[Path]) -> dict[str, str]:
+    """{file of a run: the end of its path, or of its own name if a path has several results on a task}."""
+    from abovechance.importers import endings
+
+    homes = {run.file: run.file for run in runs}
+    for path in paths:
+        homes |= {file: str(path) for file in homes if Path(file).is_relative_to(path)}
+    results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
+    if len({*homes.values()}) == 1 or max(results.values()) > 1:
+        homes = {file: file for file in homes}
+    names = endings([*dict.fromkeys(homes.values())])
+    return {file: names[home] for file, home in homes.items()}
 
 
 def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
@@ -163,7 +186,7 @@ def imported_of(
 
     runs = read_runs(paths, options)
     # first, because they can explain an error
-    for note in dict.fromkeys(note for run in runs for note in run.notes):
+    for note in notes_of(runs):
         tell_note(note)
     table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
     for note in dict.fromkeys(uneven_notes(table, names)):

@@ -9,6 +9,7 @@ import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
+from abovechance.cli.inputs import runs_of
 from abovechance.cli.options import Example, Json, results_or_example
 from abovechance.cli.output import as_rows, expanded, show, show_json, tell_note
 from abovechance.core.errors import InputError
@@ -136,7 +137,7 @@ def _check_choices(tables: list[pd.DataFrame], paths: tuple[Path, Path]) -> None
 
 def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
     """PVI of the examples of a run with inputs, and of one without."""
-    from abovechance.importers import Options, read_runs
+    from abovechance.importers import Options
     from abovechance.pvi.table import CHOICES, of_likelihoods
     from abovechance.results.likelihoods import OF_CHOICES, of_imported
 
@@ -144,7 +145,7 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
         raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
     for path in (likelihoods, null):
-        runs = read_runs([path], Options(command="pvi"))
+        runs = runs_of([path], Options(command="pvi"))
         if len(runs) != 1:
             raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:

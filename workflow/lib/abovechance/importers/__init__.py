@@ -10,7 +10,7 @@ the number of prompts tried is missing. ``combine`` requires it, because the ver
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -64,7 +64,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     """Return all runs in files and folders; folders are searched.
 
     Results in a folder that lack the metric, or whose metric is not 0 or 1 for each example, are left out,
-    with a note.
+    with a note. With ``each_file``, this is an error, because each file is a prompt that was tried.
 
     Raises
     ------
@@ -74,15 +74,20 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
     """
     runs: list[Run] = []
     unsupported: list[UnsupportedMetric] = []
-    for importer, file in _with_importers(paths, options):
+    have_metrics = False
+    files = _with_importers(paths, options)
+    for importer, file in files:
         try:
             runs += _read(importer, file, options)
         except UnsupportedMetric as error:
-            if file in paths:  # not found in a folder
+            if options.complete or options.each_file or _is_named(file, paths):
                 raise
             unsupported.append(error)
-    if not runs:
+        else:
+            have_metrics = have_metrics or "metric" in importer.OPTIONS
+    if unsupported and not have_metrics and (not runs or options.is_selective):
         raise unsupported[0]
+    _check_filter(runs, options)
     runs[0].notes.extend(map(left_out, unsupported))
     for run in runs:
         check_recorded(run)
@@ -91,23 +96,57 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
             run.notes.append(_broken(run, suspicion))
     names = _model_names([run.model for run in runs])
     for path in filter(Path.is_dir, paths):
-        runs[0].notes.extend(_unread(path))
+        runs[0].notes.extend(f"{path}: {note}" for note in _unread(path, {file for _, file in files}))
     return [replace(run, model=names[run.model]) for run in runs]
 
 
-def _unread(folder: Path) -> list[str]:
-    """Return notes on files in a folder that may be results, and that are not read."""
-    notes = []
-    if extra_files := csv.unread_files(folder):
-        notes.append(
-            f"{folder}: {len(extra_files)} CSV without the columns {' and '.join(csv.NEEDED)} "
-            f"left out, such as {extra_files[0].name}"
+def _is_named(file: Path, paths: Sequence[Path]) -> bool:
+    """Return whether results are named by the user, and not only found in a folder."""
+    return any(path == file or (path.is_file() and path.parent == file) for path in paths)
+
+
+def _check_filter(runs: Sequence[Run], options: Options) -> None:
+    """Raise InputError if no results have the filter that is asked for."""
+    filters = {run.metric.partition(",")[2] or "none" for run in runs}
+    if options.filter is not None and options.filter not in filters:
+        raise InputError(
+            f"--filter is '{options.filter}', and no results have it; they have {', '.join(sorted(filters))}"
         )
-    if packed := _packed(folder):
-        notes.append(
-            f"{folder}: compressed files left out, unpack them first: {len(packed)}, such as {packed[0].name}"
-        )
-    return notes
+
+
+def _unread(folder: Path, results_read: Set[Path]) -> list[str]:
+    """Return notes on files in a folder that may be results, and that are not read.
+
+    Parameters
+    ----------
+    results_read
+        The results that are read.
+    """
+    linked = sorted(path for path in folder.rglob("*") if path.is_symlink() and path.is_dir())
+    summaries = [
+        file
+        for file in files_below(folder, "results*.json")
+        if not any(result.is_relative_to(file.parent) for result in results_read) and _is_summary(file)
+    ]
+    runs = [file.parent for file in files_below(folder, "run_spec.json") if file.parent not in results_read]
+    groups = {
+        f"CSV without the columns {' and '.join(csv.NEEDED)}": csv.unread_files(folder),
+        "compressed files, unpack them first": _packed(folder),
+        "files with the name of samples and another content": _unknown(folder, results_read),
+        "summaries of lm-evaluation-harness without samples": summaries,
+        "runs of HELM without per_instance_stats.json": runs,
+        "linked folders, which must be named to be searched": linked,
+    }
+    return [
+        f"left out: {kind} ({len(files)}, such as {files[0].relative_to(folder)})"
+        for kind, files in groups.items()
+        if files
+    ]
+
+
+def _unknown(folder: Path, results_read: Set[Path]) -> list[Path]:
+    """Return the files in a folder that have the name of samples, and that no importer reads."""
+    return [file for file in files_below(folder, "*_samples.jsonl") if file not in results_read]
 
 
 @dataclass(frozen=True)
@@ -158,16 +197,21 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
     runs: list[Run] = []
     unsupported: list[UnsupportedMetric] = []
     diagnoses = []
-    for importer, file in (files := _with_importers(paths, options)):
+    have_metrics = False
+    files = _with_importers(paths, options)
+    for importer, file in files:
         try:
             runs += _read(importer, file, options)
+            have_metrics = have_metrics or "metric" in importer.OPTIONS
         except UnsupportedMetric as error:
             unsupported.append(error)
             diagnoses.append(Diagnosis(str(file), "", "", not_checked(_without_name(error, file))))
         except InputError as error:
             diagnoses.append(Diagnosis(str(file), "", "", _failure(error, file, "unreadable")))
-    if options.metric is not None and len(unsupported) == len(files):
+    if unsupported and not have_metrics and options.is_selective:
         raise unsupported[0]
+    if runs:
+        _check_filter(runs, options)
     for run in runs:
         try:
             check_recorded(run)
@@ -177,6 +221,13 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
     diagnoses += [
         Diagnosis(run.place, run.model, run.task, suspicion) for run, suspicion in _suspicions(runs)
     ]
+    results_read = {file for _, file in files}
+    for path in filter(Path.is_dir, paths):
+        diagnoses += [Diagnosis(str(file), "", "", UNKNOWN_CONTENT) for file in _unknown(path, results_read)]
+        diagnoses += [
+            Diagnosis(str(path), "", "", Suspicion("not-read", "note", note, NOT_READ))
+            for note in _unread(path, results_read | {*_unknown(path, results_read)})
+        ]
     nameless = [run for run in runs if run.task == csv.NO_TASK]
     if len({run.file for run in nameless}) > 1:
         diagnoses += [Diagnosis(run.place, run.model, run.task, ONE_TASK) for run in nameless]
@@ -192,6 +243,13 @@ ONE_TASK = Suspicion(
     "the file has no column task, so it is compared with the other files without one",
     "add the column task if the files are of different tasks",
 )
+UNKNOWN_CONTENT = Suspicion(
+    "unreadable",
+    "grave",
+    "has the name of samples, and another content",
+    "the file may be empty, damaged, incomplete or of another tool",
+)
+NOT_READ = "the folder may contain results in a form that is not read"
 CAUSES = {
     "unreadable": "the file may be damaged, incomplete or of another version of the tool",
     "recorded-results": "the log may be incomplete, or the tool may have used other answers",
@@ -209,7 +267,14 @@ def _without_name(error: InputError, file: Path) -> str:
 
 def _with_importers(paths: Sequence[Path], options: Options) -> list[tuple[Importer, Path]]:
     """Return all results in files and folders, each with the module that reads it."""
-    files = [(importer, file) for path in paths for importer, file in _files(path)]
+    files = []
+    homes: dict[Path, Path] = {}
+    for path in paths:
+        in_path = _files(path)
+        for _, file in in_path:
+            if homes.setdefault(file.resolve(), path) != path:
+                raise InputError(f"{file}: is in {homes[file.resolve()]} and in {path}; expected it once")
+        files += in_path
     _check_options(options, [importer for importer, _ in files])
     return files
 

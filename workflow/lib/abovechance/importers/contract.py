@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "c
 class UnsupportedMetric(InputError):
     """No metric of the results says of each example whether it is correct, or several do.
 
-    Also if the metric that is asked for is not among those of the results.
+    Also if the results lack the metric, the filter or the epoch that is asked for.
     """
 
 
@@ -51,6 +52,8 @@ class Options:
         Whether each run is another prompt of its model and task.
     prompts
         Number of prompts tried, if there are results of the best one only.
+    complete
+        Whether results in a folder that lack the metric are an error, and not left out with a note.
     command
         The command that asks, such as ``check``. ``doctor`` reads all filters and scorers of a log.
     """
@@ -61,7 +64,13 @@ class Options:
     epoch: int | None = None
     each_file: bool = False
     prompts: int | None = None
+    complete: bool = False
     command: str = "check"
+
+    @property
+    def is_selective(self) -> bool:
+        """Whether only some of the results in a log are asked for."""
+        return (self.metric, self.filter, self.epoch) != (None, None, None)
 
     @property
     def by_name(self) -> dict[str, object]:
@@ -250,16 +259,23 @@ def number_of_shots(value: Any, place: str) -> int:
 
 
 def truth(value: Any, metric: str, place: str) -> bool:
-    """Return whether a metric's value says correct; InputError unless it is 0 or 1."""
+    """Return whether a metric's value says correct.
+
+    Raises
+    ------
+    UnsupportedMetric
+        If it is another number than 0 or 1.
+    InputError
+        If it is no number.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        number = float("nan")
-    if number not in (0.0, 1.0):
-        raise UnsupportedMetric(
-            f"{place}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example"
-        )
-    return number == 1
+        number = math.nan
+    if number in (0.0, 1.0):
+        return number == 1
+    kind = InputError if math.isnan(number) else UnsupportedMetric
+    raise kind(f"{place}: {metric} is {repr(value)[:40]}; expected a metric of 0 or 1 for each example")
 
 
 def text_or_none(value: Any) -> str | None:
@@ -358,9 +374,8 @@ def left_out(error: UnsupportedMetric) -> str:
 
 def not_checked(evidence: str) -> Suspicion:
     """Return a sign for ``doctor`` that results are not checked because of their metric."""
-    return Suspicion(
-        "not-checked", "note", evidence, "only metrics that are 0 or 1 for each example are checked"
-    )
+    cause = "results are checked by a metric that is 0 or 1 for each example"
+    return Suspicion("not-checked", "note", evidence, cause)
 
 
 def tied(ties: int) -> str:

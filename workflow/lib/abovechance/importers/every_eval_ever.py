@@ -74,7 +74,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         groups.setdefault(key, {}).setdefault(result, []).append((place, row))
     aggregates = aggregate_results(aggregate_of(path))
     runs: list[Run] = []
-    unsupported: list[UnsupportedMetric] = []
+    unsupported: list[tuple[str, UnsupportedMetric]] = []
     for (model, task), results in groups.items():
         for result in _chosen(results, f"{path}, {task}", options):
             aggregate = aggregates.get((task, result)) or aggregates.get((task, "score")) or {}
@@ -85,12 +85,17 @@ def read(path: Path, options: Options) -> Iterator[Run]:
                     )
                 runs.append(_run(path, model, task, result, results[result], aggregate))
             except UnsupportedMetric as error:
-                unsupported.append(error)
+                if options.complete:
+                    raise
+                unsupported.append((task, error))
     if not runs:
-        raise unsupported[0]
-    for problem in unsupported:
-        runs[0].notes.append(left_out(problem))
-        runs[0].suspicions.append(not_checked(str(problem).removeprefix(f"{path}, ")))
+        raise unsupported[0][1]
+    for task, problem in unsupported:
+        if options.command == "doctor":
+            reason = str(problem).removeprefix(f"{path}, ")
+            runs[0].suspicions.append(not_checked(f"{task} in the same file is left out: {reason}"))
+        else:
+            runs[0].notes.append(f"{left_out(problem)} ({task})")
     yield from runs
 
 

@@ -328,7 +328,8 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
     if not names:
-        raise InputError(f"{path}: no sample of epoch {epoch} has a score")
+        kind = InputError if options.epoch is None else UnsupportedMetric
+        raise kind(f"{path}: no sample of epoch {epoch} has a score")
     if options.metric is None and len(names) > 1:
         if options.command == "doctor":
             return names

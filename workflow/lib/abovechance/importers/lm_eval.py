@@ -121,7 +121,9 @@ class _Results:
     def reported(self, metric: str, filter_name: str) -> Reported:
         """Return the task's score, without a value if it is not the mean over examples."""
         if self.of_task("higher_is_better").get(metric) is False:
-            raise UnsupportedMetric(f"{self.file}: {metric} is better if it is lower; expected an accuracy")
+            raise UnsupportedMetric(
+                f"{self.file}, {self.task}: {metric} is better if it is lower; expected an accuracy"
+            )
         name = f"{metric},{filter_name}"
         value = self.of_task("results").get(name) if self._is_mean(metric) else None
         return Reported(
@@ -215,10 +217,10 @@ def _is_selection(rows: pd.DataFrame, reported: Reported) -> bool:
 def _filters(samples: list[Sample], path: Path, options: Options) -> list[str]:
     """Return the names of the filters to read: one, or all of them for ``doctor``."""
     filters = list(dict.fromkeys(sample.filter for sample in samples))
-    # a task of one filter needs no choice, whatever was asked for of the others
-    filter_name = options.filter if options.filter and len(filters) > 1 else filters[0]
+    # a task without filters needs no choice, whatever was asked for of the others
+    filter_name = options.filter if options.filter and filters != ["none"] else filters[0]
     if filter_name not in filters:
-        raise InputError(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
+        raise UnsupportedMetric(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
     if len(filters) > 1 and options.filter is None:
         if options.command == "doctor":
             return filters

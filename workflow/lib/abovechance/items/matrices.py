@@ -13,7 +13,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
 from abovechance.items.features import EXAMPLE_FEATURES, associations, grouped
-from abovechance.items.splits import ROWS_HELD_OUT, at_random
+from abovechance.items.splits import ROWS_HELD_OUT, at_random, between_ties
 
 FEWEST = 5  # rows, of which a correlation is said
 ROW = ["model", "shots", "prompt"]
@@ -155,6 +155,7 @@ def discrimination(scores: Floats) -> Floats:
 def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
     """(items,) corrected discrimination in the rows that are not among the best fifth, and in these.
 
+    Rows with equal scores on the rest are in the same part, so that part can be a little more or less.
     The best are those by the rest of the items: were they chosen by the item too, rows that have it wrong
     would have to be better on the rest to be among them, and all items would look worse than they are.
     """
@@ -166,6 +167,7 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
         rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest_score[:, item]))
         order = rows[np.argsort(rest_score[rows, item], kind="stable")]
         first = len(order) - round(len(order) * ROWS_HELD_OUT)
+        first = between_ties(rest_score[order, item], first)
         for part, places in enumerate((order[:first], order[first:])):
             x, y = scores[places, item], rest_score[places, item]
             if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Ints
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.items.classical import row_scores
 
@@ -40,15 +40,27 @@ def at_random(rows: int, share: float = ROWS_HELD_OUT, seed: int = 0) -> tuple[I
 def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
     """Return (train, test) places of rows: the fifth with the best scores is in test.
 
+    Rows with equal scores are in the same part, unless all are equal: the order of rows does not matter.
+
     Parameters
     ----------
     matrix
         (rows, items) responses.
     """
-    scores = row_scores(matrix)
-    held_out = _held_out(len(scores), ROWS_HELD_OUT)
-    order = np.argsort(-scores, kind="stable")
-    return np.sort(order[held_out:]), np.sort(order[:held_out])
+    scores = row_scores(matrix).round(12)
+    order = np.argsort(scores, kind="stable")
+    first = len(scores) - _held_out(len(scores), ROWS_HELD_OUT)
+    border = between_ties(scores[order], first)
+    first = border if 0 < border < len(scores) else first
+    return np.sort(order[:first]), np.sort(order[first:])
+
+
+def between_ties(ordered: Floats, place: int) -> int:
+    """Return the place nearest to this one that does not divide equal numbers, of two such the lower one."""
+    if place == len(ordered):
+        return place
+    low, high = (int(np.searchsorted(ordered, ordered[place], side)) for side in ("left", "right"))
+    return low if place - low <= high - place else high
 
 
 def _held_out(rows: int, share: float) -> int:
