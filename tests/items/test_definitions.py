@@ -299,26 +299,6 @@ def test_an_anchor_that_a_row_lacks_counts_as_expected():
     assert p_irt(items, anchors, [answered]) == pytest.approx([(1 + 0 + p[2]) / 3])
 
 
-def test_discrimination_in_the_best_fifth_and_in_the_rest():
-    matrix = responses(60, 8, seed=2)
-    first, best = in_the_best(matrix)
-    for item in range(8):
-        other_items = np.delete(matrix, item, axis=1)
-        rest = (other_items - other_items.mean(axis=0)).mean(axis=1)
-        order, ordered = np.argsort(rest.round(9), kind="stable"), np.sort(rest.round(9))
-        # the border next to the best 12 that no rows with equal scores are on both sides of
-        border = min(
-            (abs(place - 48), place)
-            for place in range(61)
-            if place in (0, 60) or ordered[place - 1] < ordered[place]
-        )[1]
-        for share, places in ((first, order[:border]), (best, order[border:])):
-            x, y = matrix[places, item], rest[places]
-            expected = np.corrcoef(x, y)[0, 1] if np.ptp(x) and np.ptp(y) > 1e-9 else np.nan
-            assert share[item] == pytest.approx(expected, nan_ok=True)
-    assert np.isfinite(best).any()
-
-
 def test_the_order_of_rows_does_not_decide_which_are_the_best():
     generator = np.random.default_rng(0)
     for _ in range(20):
