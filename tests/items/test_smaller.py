@@ -18,7 +18,7 @@ from abovechance.items.anchors import (
 from abovechance.items.estimates import gp_irt, model_error, p_irt, share_of_weighted, weighted
 from abovechance.items.response_theory import Items, fit
 from abovechance.items.series_rows import SeriesRows
-from abovechance.items.smaller import costs, flipped_pairs
+from abovechance.items.smaller import _Pairs, costs, flipped_pairs
 from tests.items.test_response_theory import simulated
 
 
@@ -275,3 +275,21 @@ def test_rows_of_no_series_do_not_count():
     matrix = np.array([[1.0, 1, 1], [0, 0, 1], [1, 0, 1]])
     table = costs(matrix, matrix, sizes=[1], repeats=2, rows=rows)
     assert pd.Series(table["monotonicity"]).iloc[0] == 1
+
+
+def test_flips_among_the_best_fifth_of_the_rows():
+    generator = np.random.default_rng(2)
+    for _ in range(10):
+        full, estimate = generator.permutation(30) / 30, generator.permutation(30) / 30
+        best = full >= np.sort(full)[24]
+        measures = _Pairs(full, None).measures(estimate[None])
+        assert measures["flips_best"] == pytest.approx(flipped_pairs(full[best], estimate[best]))
+        # rows with equal scores are all among the best, or none of them
+        tied, order = (full * 10).round(), generator.permutation(30)
+        expected = _Pairs(tied, None).measures(estimate[None])
+        assert _Pairs(tied[order], None).measures(estimate[order][None]) == pytest.approx(
+            expected, nan_ok=True
+        )
+    few = _Pairs(np.arange(12.0), None).measures(np.arange(12.0)[None])  # two are the best fifth
+    assert np.isnan(few["flips_best"])
+    assert _Pairs(np.arange(15.0), None).measures(np.arange(15.0)[None])["flips_best"] == 0
