@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from abovechance.chance.poisson_binomial import distribution
 from abovechance.core.errors import InputError
@@ -161,6 +162,22 @@ def test_answers_that_are_as_expected_are_no_evidence_of_more(count):
             assert replay(command, np.zeros(count)).decision == "not above"
             command = begin(better_than(1 - 1 / count, count), count, always, seed=seed)
             assert replay(command, np.ones(count)).decision == "above"
+
+
+def test_abilities_that_the_answers_exclude_do_not_count():
+    items = fitted(9, seed=8)
+    first, second = outlook.Ability(items), outlook.Ability(items)
+    for place in range(4):
+        first.tell(place, 1.0)
+        second.tell(place, 0.0)
+    scores = np.r_[np.ones(4), np.full(5, np.nan)]
+    rows = columns = np.arange(0, len(first.likelihood), 5)
+    for least in (-1.0, -5.0, -40.0):
+        judged = outlook.Outlook(better_of_two(), first, second, scores, 0.5)
+        pairs = [(row, column) for row in rows for column in columns]
+        possible = [first.highest[row] + second.highest[column] > least for row, column in pairs]
+        assert judged._possible(rows, columns, least).ravel().tolist() == possible
+        assert any(possible)
 
 
 def test_what_is_far_from_the_baseline_takes_few_examples():
@@ -321,3 +338,18 @@ def test_what_is_sure_is_so_at_the_least_favourable_pair_of_abilities(question):
         for enough, sure in ((min(chances) - 1e-9, True), (min(chances) + 1e-9, False)):
             judged = outlook.Outlook(question, first, second, scores, enough)
             assert judged.is_sure(above, rows, columns, -np.inf) is sure
+        # as if sums were normal: half of a whole number further
+        normal = []
+        for row, column in product(rows, columns):
+            counts = [sums(first, row), sums(second, column)]
+            means = [probabilities @ np.arange(len(probabilities)) for probabilities in counts]
+            variances = [
+                probabilities @ (np.arange(len(probabilities)) - mean) ** 2
+                for probabilities, mean in zip(counts, means, strict=True)
+            ]
+            total = means[0] - means[1] + np.nansum(scores)
+            away = total - question.largest - 0.5 if above else question.smallest - 0.5 - total
+            normal.append(stats.norm.cdf(away / np.sqrt(sum(variances))))
+        for enough, sure in ((min(normal) - 1e-9, True), (min(normal) + 1e-9, False)):
+            judged = outlook.Outlook(question, first, second, scores, enough)
+            assert judged.seems_sure(rows, columns, -np.inf)[not above] is sure
