@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from abovechance.cli.inputs import responses_of_runs
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
 from abovechance.importers.contract import UnsupportedMetric
@@ -178,6 +179,14 @@ def test_reruns_of_a_model_are_compared_by_the_mean_over_tasks(tmp_path):
     assert "Mean over 2 tasks" in completed.stdout
     assert "(old)" in completed.stdout
     assert "(new)" in completed.stdout
+    assert "mean over tasks" not in completed.stderr
+    # of several results on a task in a folder, each file counts
+    write_choices(sound(6, 60), tmp_path / "new" / "again")
+    write_choices(sound(7, 60), tmp_path / "new" / "and again")
+    paths = [tmp_path / "old", tmp_path / "new"]
+    options = Options(command="compare")
+    responses = responses_of_runs(read_runs(paths, options), paths, options)
+    assert responses["model"].nunique() == 6
 
 
 def test_tasks_without_results_of_all_models_are_noted(tmp_path):
