@@ -181,8 +181,9 @@ def test_reruns_of_a_model_are_compared_by_the_mean_over_tasks(tmp_path):
     assert "(new)" in completed.stdout
     assert "mean over tasks" not in completed.stderr
     # of several results on a task in a folder, each file counts
-    write_choices(sound(6, 60), tmp_path / "new" / "again")
-    write_choices(sound(7, 60), tmp_path / "new" / "and again")
+    for seed, folder in ((6, "again"), (7, "and again")):
+        log = write_choices(sound(seed, 60), tmp_path / "new" / folder)
+        log.rename(log.with_name(log.name.replace("samples_task", "samples_sums")))
     paths = [tmp_path / "old", tmp_path / "new"]
     options = Options(command="compare")
     responses = responses_of_runs(read_runs(paths, options), paths, options)
