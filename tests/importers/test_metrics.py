@@ -216,6 +216,16 @@ def test_equal_notes_on_several_files_are_counted(tmp_path):
     assert "1 samples have an error; 1 of these count as wrong (in 2 files)" in message
 
 
+def test_the_json_of_a_comparison_has_the_notes_on_results(tmp_path):
+    for side in ("old", "new"):
+        for number in range(2):
+            log = write_texts(replace(sound(number, 40), model=side), tmp_path / side / str(number))
+            log.rename(log.with_name(log.name.replace("samples_task", f"samples_t{number}")))
+        with_value(next((tmp_path / side / "1").glob("samples_*")), 3, 0.5)
+    (report,) = json.loads(run("compare", str(tmp_path / "old"), str(tmp_path / "new"), "--json").stdout)
+    assert [note.partition(":")[0] for note in report["notes"] if "0.5" in note] == ["left out"] * 2
+
+
 def test_pvi_tells_what_is_left_out(tmp_path):
     for folder in ("inputs", "null"):
         write_choices(sound(1, 40), tmp_path / folder)

@@ -16,8 +16,10 @@ from abovechance.cli.inputs import (
     clusters_of_studies,
     different_metrics,
     given_paths,
+    notes_of,
     predictions_of,
-    responses_of,
+    responses_of_runs,
+    runs_of,
 )
 from abovechance.cli.options import (
     NO_RESULTS,
@@ -116,7 +118,7 @@ def compare(
         refuse(refused | {"--seed-deviation": seed_deviation}, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
         return
-    responses = _responses(paths, options)
+    responses, of_results = _responses(paths, options)
     if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")
     tasks, means = compare_models(responses, confidence, power or POWER, seed_deviation)
@@ -127,7 +129,8 @@ def compare(
 
         write_figure(scores, score_numbers(responses, confidence), figure)
     if as_json:
-        show_json([*map(_as_object, tasks), *map(_as_object, means)])
+        reports = [*map(_as_object, tasks), *map(_as_object, means)]
+        show_json([report | {"notes": [*of_results, *report.get("notes", [])]} for report in reports])
     else:
         _show(tasks, means, show_all)
 
@@ -158,10 +161,11 @@ def _show(tasks: Sequence[TaskComparison], means: Sequence[MeanComparison], show
         typer.echo("\nMore about each task: --all")
 
 
-def _responses(paths: list[Path], options: Options) -> list[Responses]:
-    """Return the responses of the models, by task and number of shots."""
+def _responses(paths: list[Path], options: Options) -> tuple[list[Responses], list[str]]:
+    """Return the responses of the models, by task and number of shots, and notes on the results."""
     clusters = clusters_of_studies(paths)
-    table = of_trainings(paths, responses_of(paths, options))
+    runs = runs_of(paths, options)
+    table = of_trainings(paths, responses_of_runs(runs, paths, options))
     if metrics := different_metrics(table):
         tell_note(f"models are compared by different metrics: {metrics} (--metric)")
     responses = list(arrange(table, clusters))
@@ -172,7 +176,7 @@ def _responses(paths: list[Path], options: Options) -> list[Responses]:
             f"{paths[0]}: has one model on each task ({names}); expected at least two models on the same "
             "task with the same number of shots, in the column model or in further files"
         )
-    return responses
+    return responses, notes_of(runs)
 
 
 def of_trainings(paths: list[Path], table: pd.DataFrame) -> pd.DataFrame:
