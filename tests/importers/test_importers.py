@@ -412,7 +412,7 @@ def test_a_score_of_a_later_epoch_that_is_no_flag_hides_no_other_epoch(tmp_path)
     signs, runs = diagnose([path], Options(command="doctor"))
     assert runs == 2
     assert "not-checked" not in [sign.suspicion.check for sign in signs]
-    # a model without randomness answers alike in each epoch, which is no copy of a log
+    # a deterministic model gives the same answers in each epoch: these are not copies of a log
     equal_epochs = [
         inspect_sample(n, "CI"[n % 2], epoch, answer="ABC"[n % 3]) for epoch in (1, 2) for n in range(60)
     ]

@@ -118,11 +118,11 @@ def compare(
         refuse(refused | {"--seed-deviation": seed_deviation}, "with a leaderboard")
         _leaderboard(leaderboard.read_leaderboard(boards[0]), confidence, as_json)
         return
-    responses, of_results = _responses(paths, options)
+    responses, notes = _responses(paths, options)
     if all(len(setting.models) > 2 for setting in responses):
         refuse({"--power": power}, "with more than two models")
     tasks, means = compare_models(responses, confidence, power or POWER, seed_deviation)
-    for note in _without_mean(tasks, means):
+    for note in (on_means := _without_mean(tasks, means)):
         tell_note(note)
     if figure:
         from abovechance.shown.differences_of_models import score_numbers, scores
@@ -130,7 +130,7 @@ def compare(
         write_figure(scores, score_numbers(responses, confidence), figure)
     if as_json:
         reports = [*map(_as_object, tasks), *map(_as_object, means)]
-        show_json([report | {"notes": [*of_results, *report.get("notes", [])]} for report in reports])
+        show_json([report | {"notes": [*notes, *on_means, *report.get("notes", [])]} for report in reports])
     else:
         _show(tasks, means, show_all)
 

@@ -164,15 +164,15 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
         )
     responses = [*arrange(table, clusters_of_studies(paths))]
     runs = [run for side in sides for run in side]
-    of_runs = [note for side in sides for note in notes_of(side)]  # which it has printed
-    notes = [note for note in mismatches(runs) if note not in of_runs]
+    notes_on_runs = [note for side in sides for note in notes_of(side)]  # which it has printed
+    notes = [note for note in mismatches(runs) if note not in notes_on_runs]
     notes += dict.fromkeys(note for task in responses for note in task.notes)
     notes += [f"the candidate lacks results of the reference: {missing}"] if missing else []
     if not responses:
         raise InputError(f"{paths[0]} and {paths[1]} have no task with the same number of shots in common")
     for note in notes:
         tell_note(note)
-    return responses, [*dict.fromkeys(of_runs), *notes]
+    return responses, [*dict.fromkeys(notes_on_runs), *notes]
 
 
 def _of_one_model(runs: list[Run], path: Path, options: Options, name: str) -> pd.DataFrame:

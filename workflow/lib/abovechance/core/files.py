@@ -170,10 +170,18 @@ def files_below(path: Path, pattern: str) -> list[Path]:
     """
     if path.is_file():
         return [path] if path.match(pattern) else []
-    matches = (file for file in path.rglob(pattern) if file.is_file())
+    return sorted(file for file in path.rglob(pattern) if file.is_file() and not _is_hidden(file, path))
+
+
+def linked_folders(path: Path) -> list[Path]:
+    """Return the symbolic links to folders in a folder, which ``files_below`` does not search, sorted."""
     return sorted(
-        file for file in matches if not any(part.startswith(".") for part in file.relative_to(path).parts)
+        link for link in path.rglob("*") if link.is_symlink() and link.is_dir() and not _is_hidden(link, path)
     )
+
+
+def _is_hidden(file: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def check_exist(files: Iterable[str | Path], noun: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from abovechance.core.errors import InputError
-from abovechance.core.files import files_below
+from abovechance.core.files import files_below, linked_folders
 from abovechance.core.reading import as_written_by, heading, parse_json
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.doctor.runs import compare_runs
@@ -122,11 +122,11 @@ def _unread(folder: Path, results_read: Set[Path]) -> list[str]:
     results_read
         The results that are read.
     """
-    linked = sorted(path for path in folder.rglob("*") if path.is_symlink() and path.is_dir())
+    with_results = {place for result in results_read for place in (result, *result.parents)}
     summaries = [
         file
         for file in files_below(folder, "results*.json")
-        if not any(result.is_relative_to(file.parent) for result in results_read) and _is_summary(file)
+        if file.parent not in with_results and _is_summary(file)
     ]
     runs = [file.parent for file in files_below(folder, "run_spec.json") if file.parent not in results_read]
     groups = {
@@ -135,7 +135,7 @@ def _unread(folder: Path, results_read: Set[Path]) -> list[str]:
         "files with the name of samples and another content": _unknown(folder, results_read),
         "summaries of lm-evaluation-harness without samples": summaries,
         "runs of HELM without per_instance_stats.json": runs,
-        "linked folders, which must be named to be searched": linked,
+        "linked folders, which must be named to be searched": linked_folders(folder),
     }
     return [
         f"left out: {kind} ({len(files)}, such as {files[0].relative_to(folder)})"

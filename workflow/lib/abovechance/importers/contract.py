@@ -69,7 +69,7 @@ class Options:
 
     @property
     def is_selective(self) -> bool:
-        """Whether only some of the results in a log are asked for."""
+        """Whether a metric, a filter or an epoch is asked for."""
         return (self.metric, self.filter, self.epoch) != (None, None, None)
 
     @property
@@ -266,7 +266,7 @@ def truth(value: Any, metric: str, place: str) -> bool:
     UnsupportedMetric
         If it is another number than 0 or 1.
     InputError
-        If it is no number.
+        If it is not a number.
     """
     try:
         number = float(value)

@@ -13,7 +13,7 @@ from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
 from abovechance.items.features import EXAMPLE_FEATURES, associations, grouped
-from abovechance.items.splits import ROWS_HELD_OUT, at_random, between_ties
+from abovechance.items.splits import ROWS_HELD_OUT, at_random, rest_and_best
 
 FEWEST = 5  # rows, of which a correlation is said
 ROW = ["model", "shots", "prompt"]
@@ -162,13 +162,11 @@ def in_the_best(scores: Floats) -> tuple[Floats, Floats]:
     shares = np.full((2, scores.shape[1]), np.nan)
     if scores.shape[1] < 2:
         return shares[0], shares[1]
-    rest_score = rest_scores(scores).round(12)  # equal scores are ties on every machine
+    rest_score = rest_scores(scores)
     for item in range(scores.shape[1]):
         rows = np.flatnonzero(np.isfinite(scores[:, item]) & np.isfinite(rest_score[:, item]))
-        order = rows[np.argsort(rest_score[rows, item], kind="stable")]
-        first = len(order) - round(len(order) * ROWS_HELD_OUT)
-        first = between_ties(rest_score[order, item], first)
-        for part, places in enumerate((order[:first], order[first:])):
+        parts = rest_and_best(rest_score[rows, item], round(len(rows) * ROWS_HELD_OUT))
+        for part, places in enumerate(rows[chosen] for chosen in parts):
             x, y = scores[places, item], rest_score[places, item]
             if len(places) >= FEWEST and np.ptp(x) > 0 and np.ptp(y) > 1e-12:
                 shares[part, item] = np.corrcoef(x, y)[0, 1]

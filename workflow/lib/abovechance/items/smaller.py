@@ -16,7 +16,7 @@ from abovechance.items import anchors, estimates
 from abovechance.items.classical import checked
 from abovechance.items.response_theory import Items, fit
 from abovechance.items.series_rows import SeriesRows, mean_of_known
-from abovechance.items.splits import between_ties
+from abovechance.items.splits import rest_and_best
 
 REPEATS = 20
 SIZES = (10, 25, 50, 100)
@@ -102,8 +102,7 @@ class _Pairs:
 
     def __init__(self, full: Floats, models: Sequence[str] | None) -> None:
         best = np.zeros(len(full), dtype=bool)
-        order = np.argsort(full.round(12), kind="stable")
-        best[order[between_ties(full[order].round(12), len(full) - round(len(full) * BEST)) :]] = True
+        best[rest_and_best(full, round(len(full) * BEST))[1]] = True
         if best.sum() < FEWEST:
             best[:] = False  # of two, there is one pair
         self._places = first, second = np.triu_indices(len(full), 1)

@@ -47,20 +47,28 @@ def by_score(matrix: ArrayLike) -> tuple[Ints, Ints]:
     matrix
         (rows, items) responses.
     """
-    scores = row_scores(matrix).round(12)
+    scores = row_scores(matrix)
+    held_out = _held_out(len(scores), ROWS_HELD_OUT)
+    train, test = rest_and_best(scores, held_out)
+    if not (len(train) and len(test)):
+        train, test = np.split(np.arange(len(scores)), [len(scores) - held_out])
+    return np.sort(train), np.sort(test)
+
+
+def rest_and_best(scores: Floats, count: int) -> tuple[Ints, Ints]:
+    """Return the places of the other scores, and of the best ones, from the lowest score to the highest.
+
+    Equal scores are in the same part, so the best ones can be a few more or less than ``count``, or none.
+    """
+    scores = scores.round(12)  # equal up to rounding
     order = np.argsort(scores, kind="stable")
-    first = len(scores) - _held_out(len(scores), ROWS_HELD_OUT)
-    border = between_ties(scores[order], first)
-    first = border if 0 < border < len(scores) else first
-    return np.sort(order[:first]), np.sort(order[first:])
-
-
-def between_ties(ordered: Floats, place: int) -> int:
-    """Return the place nearest to this one that does not divide equal numbers, of two such the lower one."""
-    if place == len(ordered):
-        return place
-    low, high = (int(np.searchsorted(ordered, ordered[place], side)) for side in ("left", "right"))
-    return low if place - low <= high - place else high
+    border = len(order) - count
+    if border < len(order):
+        low, high = (
+            int((compare(scores, scores[order[border]])).sum()) for compare in (np.less, np.less_equal)
+        )
+        border = low if border - low <= high - border else high
+    return order[:border], order[border:]
 
 
 def _held_out(rows: int, share: float) -> int:

@@ -1,4 +1,4 @@
-"""Folders in which some results lack the metric, or have one that is not 0 or 1 for each example."""
+"""Folders with several kinds of results: what is read, what is left out, and what is noted."""
 
 import json
 from dataclasses import replace
@@ -137,6 +137,7 @@ def test_what_a_folder_has_and_is_not_read_is_noted(tmp_path):
     write_texts(sound(1, 40), tmp_path / "logs" / "a")
     write_texts(sound(2, 40), tmp_path / "elsewhere")
     (tmp_path / "logs" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "logs" / ".hidden").symlink_to(tmp_path / "elsewhere")
     summary = tmp_path / "logs" / "b" / "results_2026-01-01T00-00-00.json"
     summary.parent.mkdir()
     summary.write_text('{"results": {}, "configs": {}}')
