@@ -13,7 +13,7 @@ from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked, item_statistics
-from abovechance.items.series_rows import SeriesRows, mean_of_known
+from abovechance.items.series_rows import SeriesRows
 
 REMOVED_SHARE = 0.2  # of items, that are taken away
 DRAWS = 200  # of items at random, beside which pruning stands
@@ -35,6 +35,8 @@ PRUNED = {
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
     },
 }
+# of the same items: train, test, and what the rows of test are
+_Part = tuple[ArrayLike, ArrayLike, SeriesRows | None]
 
 
 def pruning(
@@ -78,7 +80,7 @@ def pruning(
 
 
 def pruning_in_parts(
-    parts: Sequence[tuple[ArrayLike, ArrayLike, SeriesRows | None]],
+    parts: Sequence[_Part],
     most_removed: float = REMOVED_SHARE,
     steps: int = 10,
     draws: int = DRAWS,
@@ -101,34 +103,40 @@ def pruning_in_parts(
         np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in numeric
     ]
 
-    def measures_of(chosen: Sequence[Ints]) -> Floats:
-        """Return the measures of the remaining items, averaged over parts, each with its own items."""
-        zipped = zip(numeric, chosen, strict=True)
-        measures = np.array([_measures(test[:, places], rows) for (_, test, rows), places in zipped])
-        return np.array([mean_of_known(values) for values in measures.T])
-
     generator = np.random.default_rng(seed)
     tables = []
     for removed in sorted({math.floor(count * most_removed * step / steps) for step in range(steps + 1)}):
-        measures_left = measures_of([order[removed:] for order in orders])
-        chosen = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
-        random = np.array([measures_of([places] * len(numeric)) for places in chosen])
+        measures = _mean_measures(numeric, [_columns(order[None, removed:], count) for order in orders])
+        at_random = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
+        random = _mean_measures(numeric, [_columns(np.array(at_random), count)] * len(numeric))
         ends = zip(random.mean(axis=0), *np.quantile(random, [0.025, 0.975], axis=0), strict=True)
-        tables.append(
-            [removed, count - removed, *measures_left, *(value for three in ends for value in three)]
-        )
+        tables.append([removed, count - removed, *measures[0], *(value for three in ends for value in three)])
     return pd.DataFrame(tables, columns=[*PRUNED]).astype({"removed": int, "items": int})
 
 
-def _measures(scores: Floats, rows: SeriesRows | None) -> tuple[float, float, float, float]:
-    """The mean over rows of their mean score, of its standard error, the deviation of the mean scores, and
-    their monotonicity."""
-    mask = np.isfinite(scores)
-    counts = mask.sum(axis=1)
-    means = np.where(mask, scores, 0).sum(axis=1) / np.maximum(counts, 1)
-    squares = (np.where(mask, scores - means[:, None], 0) ** 2).sum(axis=1)
-    errors = np.sqrt(squares / np.maximum(counts - 1, 1) / np.maximum(counts, 1))
-    nonempty = counts > 0
-    deviation = float(means[nonempty].std(ddof=1)) if nonempty.sum() > 1 else np.nan
-    steady = rows.monotonicity(np.where(nonempty, means, np.nan)) if rows is not None else np.nan
-    return mean_of_known(means[nonempty]), mean_of_known(errors[counts > 1]), deviation, steady
+def _columns(remaining: Ints, items: int) -> Floats:
+    """(items, draws) 1 for each item that is left in a draw, whose (draws, items left) are their numbers."""
+    columns = np.zeros((items, len(remaining)))
+    columns[remaining.T, np.arange(len(remaining))] = 1
+    return columns
+
+
+def _mean_measures(parts: Sequence[_Part], remaining: Sequence[Floats]) -> Floats:
+    """(draws, measures) means over the parts that have a measure, each with its own items left."""
+    pairs = zip(parts, remaining, strict=True)
+    tables = [_measures(test, columns, rows) for (_, test, rows), columns in pairs]
+    return pd.concat(tables).groupby(level=0).mean().to_numpy()
+
+
+def _measures(scores: Floats, remaining: Floats, rows: SeriesRows | None) -> pd.DataFrame:
+    """(draws, measures) the mean over rows of their mean score, of its standard error, the deviation of the
+    mean scores, and their monotonicity."""
+    filled = np.nan_to_num(scores)
+    counts = np.isfinite(scores) @ remaining
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = filled @ remaining / counts
+        variances = np.maximum(filled**2 @ remaining / counts - means**2, 0) / (counts - 1)
+    row_means, errors = pd.DataFrame(means), pd.DataFrame(np.sqrt(variances)).where(counts > 1)
+    steady = [rows.monotonicity(draw) for draw in means.T] if rows is not None else np.nan
+    columns = [row_means.mean(), errors.mean(), row_means.std(), steady]
+    return pd.DataFrame(dict(zip(MEASURES, columns, strict=True)))
