@@ -1,5 +1,7 @@
 """Numbers about items that are computed again from their definitions."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -213,7 +215,7 @@ def test_ids_of_examples_with_several_parts():
     assert merged["example"].tolist() == ["0", "1"]
 
 
-def test_the_share_between_groups_and_its_p_value():
+def test_the_share_between_groups_and_its_p_value(monkeypatch):
     generator = np.random.default_rng(0)
     values, codes = generator.normal(size=20), np.repeat([0, 1], 10)
     listed = pd.DataFrame({"corrected": values, "constant": False, "answer": codes.astype(str)})
@@ -224,10 +226,15 @@ def test_the_share_between_groups_and_its_p_value():
 
     share = between(values) / ((values - values.mean()) ** 2).sum()
     assert row["share"] == pytest.approx(1 - (1 - share) * 19 / 18)
-    orders = np.random.default_rng(5)
-    away = values - values.mean()
-    as_large = sum(between(orders.permutation(away)) >= between(away) - 1e-12 for _ in range(999))
-    assert row["p"] == (as_large + 1) / 1000
+    few = pd.DataFrame({"corrected": values[7:13], "constant": False, "answer": [*"aaabbb"]})
+    monkeypatch.setattr("abovechance.items.features.LEAST", 2)
+    (row,) = associations(few).to_dict("records")
+    halves = [set(half) for half in itertools.combinations(range(6), 3)]
+    as_far = [
+        abs(sum(few["corrected"][place] * (1 if place in half else -1) for place in range(6)))
+        for half in halves
+    ]
+    assert row["p"] == np.mean(np.array(as_far) >= as_far[0] - 1e-12)  # of all 20 ways to form two groups
 
 
 def test_few_numbers_have_no_association():

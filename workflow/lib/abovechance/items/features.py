@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.table import labels_of
@@ -139,30 +140,36 @@ def grouped(values: pd.Series[str]) -> pd.Series[str]:
 
 def _spearman(first: Floats, second: Floats, seed: int) -> tuple[float, float]:
     """Spearman's r, and how often it is as far from 0 with values in other orders."""
-    ranks, standardized = stats.rankdata(first), stats.zscore(stats.rankdata(second))
+    ranks = stats.zscore(stats.rankdata(second))
+    return _permuted(stats.zscore(stats.rankdata(first)), lambda orders: orders @ ranks / len(ranks), seed)
+
+
+def _between(values: Floats, codes: Ints, seed: int) -> tuple[float, float]:
+    """The share of the variance between groups, and how often it is as large with values in other orders."""
+    if np.ptp(values) == 0:
+        return np.nan, np.nan
+    members = np.eye(codes.max() + 1)[codes]
+    sizes, count = members.sum(axis=0), len(values)
+    share, p = _permuted(
+        stats.zscore(values), lambda orders: (orders @ members) ** 2 @ (1 / sizes) / count, seed, "greater"
+    )
+    return 1 - (1 - share) * (count - 1) / (count - len(sizes)), p
+
+
+def _permuted(
+    values: Floats,
+    statistic: Callable[[Floats], Floats],
+    seed: int,
+    alternative: Literal["greater", "two-sided"] = "two-sided",
+) -> tuple[float, float]:
+    """A statistic, and its p-value by a permutation test: all orders of the values, or ``PERMUTATIONS``."""
     test = stats.permutation_test(
-        (stats.zscore(ranks),),
-        lambda orders, axis: (orders * standardized).mean(axis=axis),
+        (values,),
+        lambda orders, **_: statistic(orders),  # along the last axis
         permutation_type="pairings",
+        alternative=alternative,
         n_resamples=PERMUTATIONS,
         vectorized=True,
         rng=np.random.default_rng(seed),
     )
     return float(test.statistic), float(test.pvalue)
-
-
-def _between(values: Floats, codes: np.ndarray, seed: int) -> tuple[float, float]:
-    """The share of the variance between groups, and how often it is as large with values in other orders."""
-    sizes, within_freedom = np.bincount(codes), len(values) - codes.max() - 1
-    away = values - values.mean()
-    total = float((away**2).sum())
-    if total <= 0:
-        return np.nan, np.nan
-
-    def share(values: Floats) -> float:
-        return float((np.bincount(codes, values) ** 2 / sizes).sum() / total)
-
-    generator = np.random.default_rng(seed)
-    observed = share(away)
-    as_much = sum(share(generator.permutation(away)) >= observed - 1e-12 for _ in range(PERMUTATIONS))
-    return 1 - (1 - observed) * (len(values) - 1) / within_freedom, (as_much + 1) / (PERMUTATIONS + 1)

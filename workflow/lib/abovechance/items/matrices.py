@@ -193,7 +193,7 @@ def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
         answer they like, more than in how much they know).
     """
     varied = listed[~listed["constant"]]
-    gone = associations(listed).set_index("feature")["share"]
+    by_answer = associations(listed[["constant", "corrected", "answer"]])["share"]
     return {
         "task": matrix.task,
         "models": matrix.rows["model"].nunique(),
@@ -207,7 +207,7 @@ def in_short(matrix: Matrix, listed: pd.DataFrame) -> dict[str, object]:
         "balanced": _mean(varied["balanced"]),
         "halves": _correlation(varied["half"], varied["other_half"]),
         "best_and_rest": _correlation(varied["rest"], varied["best"]),
-        "by_answer": float(gone.get("answer", np.nan)),
+        "by_answer": _mean(by_answer),
     }
 
 
