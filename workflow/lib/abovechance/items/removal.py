@@ -35,8 +35,6 @@ PRUNED = {
         for end, noun in {"": "mean", "_low": "2.5 % quantile", "_high": "97.5 % quantile"}.items()
     },
 }
-# of the same items: train, test, and what the rows of test are
-_Part = tuple[ArrayLike, ArrayLike, SeriesRows | None]
 
 
 def pruning(
@@ -80,7 +78,7 @@ def pruning(
 
 
 def pruning_in_parts(
-    parts: Sequence[_Part],
+    parts: Sequence[tuple[ArrayLike, ArrayLike, SeriesRows | None]],
     most_removed: float = REMOVED_SHARE,
     steps: int = 10,
     draws: int = DRAWS,
@@ -99,16 +97,15 @@ def pruning_in_parts(
     if len(widths := {scores.shape[1] for *score_pair, _ in numeric for scores in score_pair}) != 1:
         raise InputError(f"{sorted(widths)} items in train and test; expected the same items")
     (count,) = widths
-    orders = [
-        np.argsort(item_statistics(train)["corrected"].to_numpy(), kind="stable") for train, *_ in numeric
-    ]
-
+    corrected = [item_statistics(train)["corrected"].to_numpy() for train, *_ in numeric]
+    orders = [np.argsort(values, kind="stable") for values in corrected]
+    tests = [(test, rows) for _, test, rows in numeric]
     generator = np.random.default_rng(seed)
     tables = []
     for removed in sorted({math.floor(count * most_removed * step / steps) for step in range(steps + 1)}):
-        measures = _mean_measures(numeric, [_columns(order[None, removed:], count) for order in orders])
+        measures = _mean_measures(tests, [_columns(order[None, removed:], count) for order in orders])
         at_random = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
-        random = _mean_measures(numeric, [_columns(np.array(at_random), count)] * len(numeric))
+        random = _mean_measures(tests, [_columns(np.array(at_random), count)] * len(tests))
         ends = zip(random.mean(axis=0), *np.quantile(random, [0.025, 0.975], axis=0), strict=True)
         tables.append([removed, count - removed, *measures[0], *(value for three in ends for value in three)])
     return pd.DataFrame(tables, columns=[*PRUNED]).astype({"removed": int, "items": int})
@@ -121,10 +118,9 @@ def _columns(remaining: Ints, items: int) -> Floats:
     return columns
 
 
-def _mean_measures(parts: Sequence[_Part], remaining: Sequence[Floats]) -> Floats:
+def _mean_measures(tests: Sequence[tuple[Floats, SeriesRows | None]], remaining: Sequence[Floats]) -> Floats:
     """(draws, measures) means over the parts that have a measure, each with its own items left."""
-    pairs = zip(parts, remaining, strict=True)
-    tables = [_measures(test, columns, rows) for (_, test, rows), columns in pairs]
+    tables = [_measures(test, items, rows) for (test, rows), items in zip(tests, remaining, strict=True)]
     return pd.concat(tables).groupby(level=0).mean().to_numpy()
 
 
