@@ -159,6 +159,23 @@ def test_what_a_folder_has_and_is_not_read_is_noted(tmp_path):
     assert signs[0].file == str(damaged)
 
 
+def test_logs_that_a_summary_lists_and_that_are_gone_are_noted(tmp_path):
+    log = write_choices(sound(1, 40), tmp_path)
+    results = next(tmp_path.glob("results_*"))
+    content = json.loads(results.read_text())
+    content["configs"] = {task: {} for task in ("task", "gone", "odd[*]", "packed")}
+    results.write_text(json.dumps(content))
+    date = results.stem.removeprefix("results_")
+    assert log.name == f"samples_task_{date}.jsonl"
+    (tmp_path / f"samples_packed_{date}.jsonl.gz").write_bytes(b"")
+    (tmp_path / "results_all.json").write_text(json.dumps(content))  # without a date, it is of no logs
+    (read,) = read_runs([tmp_path], Options())
+    (note,) = [note for note in read.notes if "are gone" in note]
+    assert f"and that are gone (2, such as samples_gone_{date}.jsonl)" in note
+    (read,) = read_runs([log], Options())
+    assert not any("are gone" in note for note in read.notes)
+
+
 def test_a_lower_score_that_is_better_names_its_task(tmp_path):
     write_choices(sound(1, 40), tmp_path / "a")
     path = write_texts(sound(2, 40), tmp_path / "b")

@@ -18,11 +18,11 @@ from pkgutil import iter_modules
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below, linked_folders
-from abovechance.core.reading import as_written_by, heading, parse_json
+from abovechance.core.reading import as_written_by, heading
 from abovechance.core.untrusted import MOST_MEMBER, check_regular
 from abovechance.doctor.runs import compare_runs
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion
-from abovechance.importers import csv
+from abovechance.importers import csv, lm_eval
 from abovechance.importers.contract import (
     Importer,
     Options,
@@ -123,17 +123,19 @@ def _unread(folder: Path, results_read: Set[Path]) -> list[str]:
         The results that are read.
     """
     with_results = {place for result in results_read for place in (result, *result.parents)}
-    summaries = [
-        file
-        for file in files_below(folder, "results*.json")
-        if file.parent not in with_results and _is_summary(file)
-    ]
+    summaries, missing = [], []
+    for file in files_below(folder, "results*.json"):
+        if file.parent not in with_results:
+            summaries += [file] if lm_eval.is_summary(file) else []
+        else:
+            missing += lm_eval.missing_logs(file)
     runs = [file.parent for file in files_below(folder, "run_spec.json") if file.parent not in results_read]
     groups = {
         f"CSV without the columns {' and '.join(csv.NEEDED)}": csv.unread_files(folder),
         "compressed files, unpack them first": _packed(folder),
         "files with the name of samples and another content": _unknown(folder, results_read),
         "summaries of lm-evaluation-harness without samples": summaries,
+        "samples of tasks that a results_<date>.json lists, and that are gone": missing,
         "runs of HELM without per_instance_stats.json": runs,
         "linked folders, which must be named to be searched": linked_folders(folder),
     }
@@ -334,7 +336,7 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
             raise InputError(f"{packed[0]}: is compressed; unpack it first")
         if OF_CSV & {name.lower() for name in heading(path)}:
             raise InputError(f"{path}: has the columns of a CSV file; expected a name that ends in .csv")
-        if any(map(_is_summary, files_below(path, "results*.json"))):
+        if any(map(lm_eval.is_summary, files_below(path, "results*.json"))):
             raise InputError(
                 f"{path}: has a summary of lm-evaluation-harness, and no samples; run the tool with "
                 "--log_samples, and use its samples_<task>_<date>.jsonl"
@@ -353,16 +355,6 @@ def _packed(path: Path) -> list[Path]:
     patterns = ("samples_*.jsonl.*", "samples_*.json.*", "*_samples.jsonl.*")
     files = {file for pattern in patterns for file in files_below(path, pattern)}
     return sorted(file for file in files if file.suffix in COMPRESSED and not file.with_suffix("").exists())
-
-
-def _is_summary(path: Path) -> bool:
-    """Return whether a file has the scores of lm-evaluation-harness."""
-    try:
-        check_regular(path)
-        content = parse_json(path.read_text(encoding="utf-8-sig"), str(path))
-    except (InputError, OSError, UnicodeDecodeError):
-        return False
-    return isinstance(content, dict) and bool({"n-shot", "configs"} & {*content})
 
 
 def _check_options(options: Options, formats: Sequence[Importer]) -> None:

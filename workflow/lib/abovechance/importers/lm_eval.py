@@ -8,6 +8,7 @@ seen, which the tool itself gives to the first choice.
 from __future__ import annotations
 
 import codecs
+import glob
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,8 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
-from abovechance.core.reading import as_written_by, read_json, read_json_lines
+from abovechance.core.reading import as_written_by, parse_json, read_json, read_json_lines
+from abovechance.core.untrusted import check_regular
 from abovechance.importers.contract import (
     Options,
     Reported,
@@ -34,6 +36,7 @@ from abovechance.importers.lm_eval_targets import UnknownTarget, is_tie, rows_of
 
 OPTIONS = ("metric", "filter")
 LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl or .json (made with --log_samples)"
+DATE = r"\d{4}-\d\d-\d\dT[\d.-]+"
 METRICS = ("acc", "exact_match", "acc_norm")
 
 
@@ -84,6 +87,30 @@ def _with_predictions(chosen: list[Sample], path: Path, results: _Results, optio
         yield _run(chosen, path, results, options)
 
 
+def is_summary(path: Path) -> bool:
+    """Return whether a file has the scores of lm-evaluation-harness."""
+    return bool(_summary(path))
+
+
+def missing_logs(path: Path) -> list[Path]:
+    """Return where the logs of the tasks of a ``results_<date>.json`` were written, if they are not there."""
+    configs = _summary(path).get("configs")
+    if not (date := re.fullmatch(f"results_({DATE})", path.stem)) or not isinstance(configs, dict):
+        return []
+    logs = [path.with_name(f"samples_{task}_{date[1]}.jsonl") for task in configs]
+    return [log for log in logs if not any(path.parent.glob(f"{glob.escape(log.stem)}.json*"))]
+
+
+def _summary(path: Path) -> dict[str, Any]:
+    """Return the content of a file with the scores of lm-evaluation-harness; empty if it is another file."""
+    try:
+        check_regular(path)
+        content = parse_json(path.read_text(encoding="utf-8-sig"), str(path))
+    except (InputError, OSError, UnicodeDecodeError):
+        return {}
+    return content if isinstance(content, dict) and {"n-shot", "configs"} & {*content} else {}
+
+
 @dataclass(frozen=True)
 class _Results:
     """The file ``results_<date>.json`` beside a log.
@@ -105,7 +132,7 @@ class _Results:
 
     @classmethod
     def beside(cls, path: Path) -> _Results:
-        match = re.fullmatch(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl?", path.name)
+        match = re.fullmatch(rf"samples_(.+)_({DATE})\.jsonl?", path.name)
         task, date = match.groups() if match else (path.stem.removeprefix("samples_"), "")
         # results_<date>.json, or another name before the date where the tool was told one
         beside = sorted(path.parent.glob(f"*_{date}.json")) if date else []
