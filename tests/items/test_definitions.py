@@ -13,9 +13,10 @@ from abovechance.items.adaptive import WAYS, begin, replay
 from abovechance.items.anchors import Anchors
 from abovechance.items.estimates import model_error, p_irt, share_of_weighted
 from abovechance.items.features import associations, features
-from abovechance.items.matrices import Matrix, in_short, in_the_best, items_of
+from abovechance.items.matrices import Matrix, in_short, in_the_best, items_of, matrices
 from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
+from abovechance.items.outlook import more
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import _Trained, replays
 from abovechance.items.response_theory import Items, _rotated, fit, most_likely, quadrature, sharpest
@@ -72,20 +73,38 @@ def test_the_deviation_of_an_item_from_its_curve():
         counts, hits = posterior.T @ mask, posterior.T @ correct
         return np.sqrt((counts * (hits / counts - curves) ** 2).sum(axis=0) / counts.sum(axis=0))
 
-    table = item_fit(model, matrix, simulations=3, seed=2)
+    table = item_fit(model, matrix, seed=2)
     assert table["rmsd"].tolist() == pytest.approx(deviations(correct).tolist())
     generator = np.random.default_rng(2)
     simulated = []
-    for _ in range(3):
+    for _ in range(20):
         chances = model.probability(generator.standard_normal((25, 1)))
         simulated.append(deviations((generator.random(matrix.shape) < chances) * mask))
     assert table["rmsd_95"].tolist() == pytest.approx(np.quantile(simulated, 0.95, axis=0).tolist())
-    assert item_fit(model, matrix, simulations=0)["rmsd_95"].tolist() == pytest.approx(
-        [np.nan] * 6, nan_ok=True
-    )
     unanswered = matrix.copy()
     unanswered[:, 1] = np.nan
-    assert np.isnan(item_fit(model, unanswered, simulations=0)["rmsd"].iloc[1])
+    assert item_fit(model, unanswered).isna().all(axis=1).tolist() == [False, True, *[False] * 4]
+
+
+def model_of(discrimination: np.ndarray, difficulty: np.ndarray) -> Items:
+    return Items(discrimination, difficulty, 0 * discrimination, 0 * difficulty, 0.0, 0, True)
+
+
+def test_an_item_fits_although_no_row_can_have_some_of_the_abilities():
+    sharp = model_of(np.full((2000, 1), 3.0), np.zeros(2000))
+    matrix = (np.random.default_rng(0).random((4, 2000)) < 0.5).astype(float)
+    table = item_fit(sharp, matrix)  # the likelihood of an ability far from 0 is less than any number
+    assert table["rmsd"].between(0, 1).all()
+
+
+def test_responses_that_a_model_excludes_have_a_loss(monkeypatch):
+    certain = [("certain", 0, np.ones((4, 6))), ("never", 0, np.zeros((4, 6)))]
+    monkeypatch.setattr("abovechance.items.model_fit._foreseen", lambda *_: iter(certain))
+    table = held_out(np.eye(4, 6), share=0.5)
+    correct = table["accuracy"][0]
+    most = -np.log(1e-9)
+    assert table["log_loss"].tolist() == pytest.approx([(1 - correct) * most, correct * most], rel=1e-6)
+    assert table["accuracy"].tolist() == [correct, 1 - correct]
 
 
 def test_pruned_rows_of_a_training():
@@ -187,7 +206,73 @@ def test_items_that_half_a_percent_lack_are_dense_and_the_rows_keep_their_names(
     assert remaining.examples[0] == matrix.examples[0]
     assert (remaining.task, [*remaining.rows]) == ("t", ["model", "shots", "prompt"])
     matrix.scores[:] = np.nan
-    assert dense(matrix).scores.shape == (0, 0)
+    assert dense(matrix).scores.shape == (40, 0)
+
+
+def matrix_of(scores: np.ndarray) -> Matrix:
+    rows = pd.DataFrame({"model": ["a", "b"] * (len(scores) // 2), "shots": 0, "prompt": range(len(scores))})
+    return Matrix("t", rows, [*map(str, range(scores.shape[1]))], scores)
+
+
+def test_ten_rows_and_ten_items_are_enough_for_splits():
+    study = Study({"a": "a", "b": "b"})
+    whole = responses(10, 10)
+    assert {part.name for part in of_task._each_split(matrix_of(whole), study)} == {RANDOM, of_task.BEST, NEW}
+    assert not [*of_task._each_split(matrix_of(whole[:, :9]), study)]
+    assert not [*of_task._each_split(matrix_of(whole[:8]), study)]
+
+
+def test_two_rows_that_are_held_out_are_enough_and_items_must_be_known_where_models_are_fitted():
+    scores = responses(10, 12)
+    train, test = np.arange(8), np.array([8, 9])
+    two = [("two", train, test), ("one", np.arange(9), np.array([9]))]
+    study = Study({"a": "a", "b": "b"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_task, "splits", lambda *_: iter(two))
+        patch.setattr(of_task, "MOST_MISSING", 1)
+        (part,) = of_task._each_split(matrix_of(scores), study)
+        assert (part.name, part.train.shape, part.test.shape) == ("two", (8, 12), (2, 12))
+        scores[train, 0] = scores[train, 1] = np.nan
+        (part,) = of_task._each_split(matrix_of(scores), study)
+        assert part.train.shape == (8, 10)
+        scores[train, 2] = np.nan
+        assert not [*of_task._each_split(matrix_of(scores), study)]
+
+
+def test_responses_are_held_out_where_one_row_has_ten_of_them():
+    scores = responses(10, 20)
+    for row in range(10):
+        scores[row, (2 * row + np.arange(11)) % 20] = np.nan  # which leaves 9
+    scores[0, 0] = 1
+    assert of_task._held_out(matrix_of(scores), 0) is not None
+    scores[0, 0] = np.nan
+    assert of_task._held_out(matrix_of(scores), 0) is None
+
+
+def test_one_example_with_two_scores_of_a_row_is_an_error():
+    row = {"model": "m", "task": "t", "shots": 0, "prompt": "p", "example": "1"}
+    with pytest.raises(InputError, match="example '1' stands twice for 'm', 0-shot, prompt p"):
+        next(matrices(pd.DataFrame([row | {"score": 0.0}, row | {"score": 1.0}])))
+    (matrix,) = matrices(pd.DataFrame([row | {"score": 1.0}, row | {"prompt": "q", "score": 0.0}]))
+    assert matrix.rows.to_dict("index") == {
+        0: {"model": "m", "shots": 0, "prompt": "p"},
+        1: {"model": "m", "shots": 0, "prompt": "q"},
+    }
+
+
+def test_the_most_likely_abilities_have_no_slope():
+    generator = np.random.default_rng(3)
+    items = model_of(generator.normal(1, 0.5, (40, 2)), generator.normal(size=40))
+    correct = (generator.random((6, 40)) < 0.6).astype(float)
+    theta = most_likely(items, correct)
+    slope = (correct - items.probability(theta)) @ items.discrimination
+    assert np.abs(slope).max() < 1e-6
+
+
+def test_one_count_is_more_than_another():
+    two, coin = np.array([[0.0, 0.0, 1.0]]), np.array([[0.5, 0.5]])
+    chances = [float(more(two, coin, limit)[0, 0]) for limit in (-1, 0, 0.5, 1, 2)]
+    assert chances == pytest.approx([1, 1, 1, 0.5, 0])
 
 
 def test_sums_are_above_and_below():
@@ -494,3 +579,75 @@ def test_series_that_lack_their_last_checkpoint():
     assert tables[0] == pytest.approx(np.array([[0.5, 0.25], [0.75, np.nan]]), nan_ok=True)
     twice = SeriesRows(["s"] * 4, [0, 0, 0, 0], [1, 1, 1, 2])  # several prompts
     assert next(twice._tables(np.array([0.3, 0.6, 0.9, 0.1]))).ravel() == pytest.approx([0.6, 0.1])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_decision_by_information_is_taken_where_all_possible_abilities_make_it_sure(seed):
+    """Half of the error is left for which abilities are possible, half for the remaining examples."""
+    generator = np.random.default_rng(seed)
+    a, b, alpha = generator.uniform(1, 2.5, 30), generator.normal(0, 0.5, 30), 0.1
+    evaluation = begin(better_than(0.5, 30), 30, model_of(a[:, None], b), "information", alpha)
+    ability, places, right = 2.0 * (-1) ** seed, [], []
+    grid = np.linspace(-8, 8, 1201)
+    probability = expit(np.outer(grid, a) - b)
+
+    def sure() -> str | None:
+        likelihood = np.where(right, probability[:, places], 1 - probability[:, places]).prod(axis=1)
+        weights = np.exp(-(grid**2) / 2)
+        possible = likelihood > alpha / 2 * (likelihood * weights).sum() / weights.sum()
+        unseen = np.setdiff1d(np.arange(30), places)
+        above = np.array([poisson_binomial(row[unseen])[16 - sum(right) :].sum() for row in probability])
+        for name, chance in (("above", above), ("not above", 1 - above)):
+            if (chance[possible] >= 1 - alpha / 2).all():
+                return name
+        return None
+
+    while evaluation.decision is None:
+        places.append(evaluation.next())
+        right.append(bool(generator.random() < expit(a[places[-1]] * ability - b[places[-1]])))
+        evaluation.tell(right[-1])
+        assert evaluation.decision == sure()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_better_of_two_models_is_told_where_all_possible_pairs_of_abilities_make_it_sure(seed):
+    generator = np.random.default_rng(seed)
+    a, b, alpha = generator.uniform(1, 2.5, 20), generator.normal(0, 0.5, 20), 0.2
+    evaluation = begin(better_of_two(), 20, model_of(a[:, None], b), "information", alpha)
+    abilities, places, right = np.array([1.5, -1.5]) * (-1) ** seed, [], []
+    grid = np.linspace(-6, 6, 241)
+    probability, weights = expit(np.outer(grid, a) - b), np.exp(-(grid**2) / 2)
+    decisions = []
+
+    def sure() -> str | None:
+        answers = np.array(right)[:, :, None]
+        likelihood = np.where(
+            answers, probability[:, places].T[:, None], 1 - probability[:, places].T[:, None]
+        )
+        first, second = likelihood.prod(axis=0)
+        mixture = (first @ weights) * (second @ weights) / weights.sum() ** 2
+        possible = np.outer(first, second) > alpha / 2 * mixture
+        unseen = np.setdiff1d(np.arange(20), places)
+        counts = np.array([poisson_binomial(row[unseen]) for row in probability])
+        ahead = int(answers[:, 0].sum()) - int(answers[:, 1].sum())
+        difference = np.arange(len(unseen) + 1)[:, None] - np.arange(len(unseen) + 1) + ahead
+        for name, wins in (("first", difference > 0), ("second", difference < 0)):
+            if ((counts @ wins @ counts.T)[possible] >= 1 - alpha / 2).all():
+                return name
+        return None
+
+    while evaluation.decision is None:
+        places.append(evaluation.next())
+        right.append(generator.random(2) < expit(a[places[-1]] * abilities - b[places[-1]]))
+        evaluation.tell(*map(bool, right[-1]))
+        decisions.append(sure())
+    # a rule of thumb comes first, so that the answer can be one example late
+    assert decisions[-1] == evaluation.decision
+    assert not any(decisions[:-2])
+
+
+def poisson_binomial(chances: np.ndarray) -> np.ndarray:
+    pmf = np.ones(1)
+    for chance in chances:
+        pmf = np.convolve(pmf, [1 - chance, chance])
+    return pmf

@@ -105,7 +105,7 @@ def _foreseen(train: Floats, dimensions: tuple[int, ...]) -> Iterator[tuple[str,
         yield "item response theory", count, posterior @ model.probability(places)
 
 
-def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, seed: int = 0) -> pd.DataFrame:
+def item_fit(items: Items, matrix: ArrayLike, seed: int = 0) -> pd.DataFrame:
     """Return how far each item's curve is from the model's.
 
     The root mean squared deviation between the share of right responses that is expected at each ability,
@@ -116,17 +116,19 @@ def item_fit(items: Items, matrix: ArrayLike, simulations: int = SIMULATIONS, se
     -------
     DataFrame
         One row an item: ``rmsd``, in probabilities; ``rmsd_95``, below which 95 % of those simulated lie.
+        Both are missing of an item without a response.
     """
     correct, mask = answers(matrix, every_item=False)
     items.check_width(correct)
     generator = np.random.default_rng(seed)
     simulated = []
-    for _ in range(simulations):
+    for _ in range(SIMULATIONS):
         ability = generator.standard_normal((len(correct), items.dimensions))
         simulated_hits = (generator.random(correct.shape) < items.probability(ability)) * mask
         simulated.append(_rmsd(items, simulated_hits.astype(float), mask))
-    limit = np.nanquantile(simulated, 0.95, axis=0) if simulations else np.full(correct.shape[1], np.nan)
-    return pd.DataFrame({"rmsd": _rmsd(items, correct, mask), "rmsd_95": limit})
+    return pd.DataFrame(
+        {"rmsd": _rmsd(items, correct, mask), "rmsd_95": np.quantile(simulated, 0.95, axis=0)}
+    )
 
 
 def _rmsd(items: Items, correct: Floats, mask: Floats) -> Floats:

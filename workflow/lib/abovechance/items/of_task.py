@@ -202,11 +202,7 @@ def dense(matrix: Matrix) -> Matrix:
     """
     dense_items = np.isnan(matrix.scores).mean(axis=0) <= MOST_MISSING
     scores = matrix.scores[:, dense_items]
-    rows = (
-        np.isnan(scores).mean(axis=1) <= MOST_MISSING
-        if dense_items.any()
-        else np.zeros(len(scores), dtype=bool)
-    )
+    rows = np.isnan(scores).sum(axis=1) <= MOST_MISSING * dense_items.sum()
     examples = [example for example, has in zip(matrix.examples, dense_items, strict=True) if has]
     return Matrix(matrix.task, matrix.rows[rows].reset_index(drop=True), examples, scores[rows])
 
