@@ -102,8 +102,8 @@ def test_responses_that_a_model_excludes_have_a_loss(monkeypatch):
     monkeypatch.setattr("abovechance.items.model_fit._foreseen", lambda *_: iter(certain))
     table = held_out(np.eye(4, 6), share=0.5)
     correct = table["accuracy"][0]
-    most = -np.log(1e-9)
-    assert table["log_loss"].tolist() == pytest.approx([(1 - correct) * most, correct * most], rel=1e-6)
+    limit = -np.log(1e-9)
+    assert table["log_loss"].tolist() == pytest.approx([(1 - correct) * limit, correct * limit], rel=1e-6)
     assert table["accuracy"].tolist() == [correct, 1 - correct]
 
 
@@ -587,16 +587,16 @@ def test_a_decision_by_information_is_taken_where_all_possible_abilities_make_it
     generator = np.random.default_rng(seed)
     a, b, alpha = generator.uniform(1, 2.5, 30), generator.normal(0, 0.5, 30), 0.1
     evaluation = begin(better_than(0.5, 30), 30, model_of(a[:, None], b), "information", alpha)
-    ability, places, right = 2.0 * (-1) ** seed, [], []
+    ability, places, scores = 2.0 * (-1) ** seed, [], []
     grid = np.linspace(-8, 8, 1201)
     probability = expit(np.outer(grid, a) - b)
 
     def sure() -> str | None:
-        likelihood = np.where(right, probability[:, places], 1 - probability[:, places]).prod(axis=1)
+        likelihood = np.where(scores, probability[:, places], 1 - probability[:, places]).prod(axis=1)
         weights = np.exp(-(grid**2) / 2)
         possible = likelihood > alpha / 2 * (likelihood * weights).sum() / weights.sum()
         unseen = np.setdiff1d(np.arange(30), places)
-        above = np.array([poisson_binomial(row[unseen])[16 - sum(right) :].sum() for row in probability])
+        above = np.array([poisson_binomial(row[unseen])[16 - sum(scores) :].sum() for row in probability])
         for name, chance in (("above", above), ("not above", 1 - above)):
             if (chance[possible] >= 1 - alpha / 2).all():
                 return name
@@ -604,8 +604,8 @@ def test_a_decision_by_information_is_taken_where_all_possible_abilities_make_it
 
     while evaluation.decision is None:
         places.append(evaluation.next())
-        right.append(bool(generator.random() < expit(a[places[-1]] * ability - b[places[-1]])))
-        evaluation.tell(right[-1])
+        scores.append(bool(generator.random() < expit(a[places[-1]] * ability - b[places[-1]])))
+        evaluation.tell(scores[-1])
         assert evaluation.decision == sure()
 
 
@@ -614,13 +614,13 @@ def test_the_better_of_two_models_is_told_where_all_possible_pairs_of_abilities_
     generator = np.random.default_rng(seed)
     a, b, alpha = generator.uniform(1, 2.5, 20), generator.normal(0, 0.5, 20), 0.2
     evaluation = begin(better_of_two(), 20, model_of(a[:, None], b), "information", alpha)
-    abilities, places, right = np.array([1.5, -1.5]) * (-1) ** seed, [], []
+    abilities, places, scores = np.array([1.5, -1.5]) * (-1) ** seed, [], []
     grid = np.linspace(-6, 6, 241)
     probability, weights = expit(np.outer(grid, a) - b), np.exp(-(grid**2) / 2)
     decisions = []
 
     def sure() -> str | None:
-        answers = np.array(right)[:, :, None]
+        answers = np.array(scores)[:, :, None]
         likelihood = np.where(
             answers, probability[:, places].T[:, None], 1 - probability[:, places].T[:, None]
         )
@@ -638,8 +638,8 @@ def test_the_better_of_two_models_is_told_where_all_possible_pairs_of_abilities_
 
     while evaluation.decision is None:
         places.append(evaluation.next())
-        right.append(generator.random(2) < expit(a[places[-1]] * abilities - b[places[-1]]))
-        evaluation.tell(*map(bool, right[-1]))
+        scores.append(generator.random(2) < expit(a[places[-1]] * abilities - b[places[-1]]))
+        evaluation.tell(*map(bool, scores[-1]))
         decisions.append(sure())
     # a rule of thumb comes first, so that the answer can be one example late
     assert decisions[-1] == evaluation.decision
