@@ -316,19 +316,24 @@ def test_a_mean_over_tasks(kind, shared):
     moved = [part - task.weights * part.sum() for part, task in zip(by_cluster, tasks, strict=True)]
     over_examples = variance_of_mean(moved, [spread.variances[-1] for spread in spreads], shared)
 
-    def freedom(place: int, together: bool) -> float:
-        freedoms = [spread.freedoms[place] for spread in spreads]
-        if together:
-            return min(freedoms)
-        return satterthwaite([spread.variances[place] for spread in spreads], freedoms)
+    # of models with unequal numbers of trainings, of which each has a variance
+    repeated = [sum(spread.variances[:-1]) for spread in spreads]
+    assert {len(spread.variances) for spread in spreads} == {{"paired": 1, "prompted": 2, "trained": 3}[kind]}
 
-    expected = Spread((over_examples,), (freedom(-1, shared),))
+    def freedom(variances: list[float], freedoms: list[float], together: bool) -> float:
+        return min(freedoms) if together else satterthwaite(variances, freedoms)
+
+    degrees = freedom(
+        [spread.variances[-1] for spread in spreads], [spread.freedoms[-1] for spread in spreads], shared
+    )
+    expected = Spread((over_examples,), (degrees,))
     if kind != "paired":
         shared_first = shared or kind == "trained"
-        over_repeats = variance_of_mean(of_repeats, [spread.variances[0] for spread in spreads], shared_first)
+        over_repeats = variance_of_mean(of_repeats, repeated, shared_first)
+        fewest = [min(spread.freedoms[:-1]) for spread in spreads]
         expected = Spread(
             (over_repeats, over_examples),
-            (freedom(0, shared_first), freedom(-1, shared)),
+            (freedom(repeated, fewest, shared_first), degrees),
             sum(spread.overlap for spread in spreads) / 9,
         )
     difference = mean.differences[0, 1]

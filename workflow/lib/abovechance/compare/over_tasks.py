@@ -47,9 +47,11 @@ def together(tasks: Sequence[Sample]) -> Sample:
         over_repeats = repeats.variance_of_mean(of_repeats, [sum(s.variances[:-1]) for s in spreads])
         if over_examples + over_repeats <= (1e-12 * np.abs(scores).max()) ** 2:  # nothing varies
             over_examples = over_repeats = 0.0
-        spread = Spread((over_examples,), (_freedom(spreads, -1, clusters.are_shared),))
-        if any(len(spread.variances) > 1 for spread in spreads):
-            freedoms = _freedom(spreads, 0, repeats.are_shared), *spread.freedoms
+        of_examples = [(spread.variances[-1], spread.freedoms[-1]) for spread in spreads]
+        spread = Spread((over_examples,), (_freedom(of_examples, clusters.are_shared),))
+        if repeated := [spread for spread in spreads if len(spread.variances) > 1]:
+            several = [(sum(spread.variances[:-1]), min(spread.freedoms[:-1])) for spread in repeated]
+            freedoms = _freedom(several, repeats.are_shared), *spread.freedoms
             overlap = sum(spread.overlap for spread in spreads) / len(tasks) ** 2
             spread = Spread((over_repeats, over_examples), freedoms, overlap)
         value = float(scores[first] - scores[second])
@@ -132,17 +134,17 @@ def _repeat_names(number: int, task: Sample) -> Sequence[Hashable]:
     return task.repeat_names[:count] or _places(-number, count)
 
 
-def _freedom(spreads: Sequence[Spread], place: int, is_shared: bool) -> float:
-    """Return the degrees of freedom of one of the variances of a mean over tasks.
+def _freedom(of_tasks: Sequence[tuple[float, float]], is_shared: bool) -> float:
+    """Return the degrees of freedom of a variance of a mean over tasks.
 
     Parameters
     ----------
-    spreads
-        The variances of the tasks: the last one is over examples, the first of two over trainings or prompts.
+    of_tasks
+        The variance of each task with its degrees of freedom.
     is_shared
-        True if tasks have the same examples, so that together they have as many degrees of freedom as one.
+        True if tasks have the same examples, prompts or trainings, so that together they have as many degrees
+        of freedom as one.
     """
-    informative = [spread for spread in spreads if place < 0 or len(spread.variances) > 1]
-    freedoms = [max(spread.freedoms[place], 1e-9) for spread in informative]
-    total = satterthwaite([spread.variances[place] for spread in informative], freedoms)
+    freedoms = [max(freedom, 1e-9) for _, freedom in of_tasks]
+    total = satterthwaite([variance for variance, _ in of_tasks], freedoms)
     return min(freedoms) if is_shared or not total else total

@@ -128,19 +128,21 @@ def seeds_spread(
     )
     several = [residuals for residuals in parts if len(residuals) > 1]
     overlap = sum(float((residuals**2).sum()) for residuals in parts) if several else 0.0
-    variance, degrees = 0.0, 1.0
+    variances, freedoms = [0.0], [1.0]
     if several:
         variances = [variance_of_sum(residuals.sum(axis=1)) for residuals in several]
         if len(several) == 1:  # the other model's only seed varies as much as one of these
             variances = [variances[0] * (1 + len(several[0]))]
-        fewest = [len(residuals) - 1 for residuals in several]
-        variance, degrees = sum(variances), max(satterthwaite(variances, fewest), min(fewest))
+        freedoms = [len(residuals) - 1.0 for residuals in several]
+    total, degrees = sum(variances), max(satterthwaite(variances, freedoms), min(freedoms))
     if elsewhere is not None:
         pooled = elsewhere[0] * (1 / len(first) + 1 / len(second))
-        vary_more = pooled and variance / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA)
+        vary_more = pooled and total / pooled > fdtri(degrees, elsewhere[1], 1 - ALPHA)
         if not vary_more:  # than all models do
-            variance, degrees = max(variance, pooled), elsewhere[1]
-    return Spread((variance, over_examples), (degrees, max(freedom, 1)), overlap)
+            variances, freedoms = [max(total, pooled)], [elsewhere[1]]
+    if len(variances) > 1 and len({*freedoms}) == 1:  # of unequal ones, those of the sum can be far too many
+        variances, freedoms = [total], [degrees]
+    return Spread((*variances, over_examples), (*freedoms, max(freedom, 1)), overlap)
 
 
 def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:
