@@ -412,3 +412,15 @@ def test_p_values_of_a_leaderboard_are_no_smaller_than_counts_allow():
         excludes = row["low"] > 0
         assert excludes or row["p"] > 0.05, counts
         assert row["p"] < 0.07 or not excludes, counts
+
+
+@pytest.mark.parametrize("accuracies", [(1.0, 0.881), (0.881, 1.0)])
+def test_the_interval_of_two_models_contains_0_unless_the_test_says_that_they_differ(accuracies):
+    examples = [23 if accuracy == 1 else 1000 for accuracy in accuracies]
+    difference = unpaired(accuracies, examples).difference(0, 1)
+    low, high = difference.interval(0.025)
+    assert difference.p == pytest.approx(0.078, abs=5e-4)
+    assert low <= 0 <= high
+    narrow, wide = difference.interval(difference.p / 2 + 1e-9)
+    assert (narrow > 0) == (accuracies[0] == 1)
+    assert (wide < 0) == (accuracies[0] != 1)

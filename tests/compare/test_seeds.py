@@ -350,7 +350,7 @@ def test_the_variance_of_all_models_is_one_term_also_for_unequal_numbers_of_seed
 @pytest.mark.parametrize("counts", [(2, 2), (2, 3), (2, 10), (3, 10), (5, 5)])
 @pytest.mark.parametrize("deviations", [(0.05, 0.05), (0.1, 0.05), (0.1, 0.0)])
 def test_intervals_over_few_seeds_cover(counts, deviations):
-    """With Satterthwaite's freedom of the sum, of 2 and 10 seeds 10 % of 95% intervals missed, 6 % of 99 %."""
+    """With Satterthwaite's freedom of the sum, 10 % of 95% intervals over 2 and 10 seeds missed."""
     generator = np.random.default_rng(0)
     missed = np.zeros(2)
     for _ in range(1500):

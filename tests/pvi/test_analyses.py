@@ -183,8 +183,10 @@ def test_what_has_no_r():
     assert np.isnan(correlation([1, 1, 1, 1], [1, 2, 3, 4]).r)
     assert np.isnan(correlation([1, 2], [2, 1]).r)
     assert correlation([1, 2, np.nan, 3], [3, 2, 1, 1]).examples == 3
-    with pytest.raises(InputError, match="2 values and 3"):
+    with pytest.raises(InputError, match=r"shapes \(2,\) and \(3,\)"):
         correlation([1, 2], [1, 2, 3])
+    with pytest.raises(InputError, match=r"expected \(examples,\)"):
+        correlation([[1, 2, 3]], [[1, 2, 4]])
 
 
 def test_a_summary_counts_strong_and_weak():
@@ -247,6 +249,29 @@ def test_sets_that_do_not_differ_are_found_to_as_often_as_p_says():
         values = generator.normal(size=30) + generator.normal(size=(3, 30)) * [[1], [1], [4]]
         results.append(repeated_measures(values).anova.p)
     assert 0.035 <= np.mean(np.array(results) < 0.05) <= 0.07
+
+
+def test_clusters_are_the_blocks_of_repeated_measures():
+    generator = np.random.default_rng(6)
+    values, clusters = generator.normal(size=(2, 60)), np.arange(60) % 6
+    means = np.array([values[:, clusters == cluster].mean(axis=1) for cluster in range(6)]).T
+    anova, paired = repeated_measures(values, clusters).anova, stats.ttest_rel(*means)
+    assert (anova.f, anova.p) == pytest.approx((paired.statistic**2, paired.pvalue))
+    assert anova.within == pytest.approx(5)
+    p = []
+    for _ in range(400):  # without clusters, 40 % are below 0.05
+        effects = generator.normal(size=(3, 15))[:, np.arange(120) % 15]
+        drawn = generator.permutation(120)[:90]  # clusters of unequal sizes
+        responses = effects + generator.normal(size=(3, 120))
+        p.append(repeated_measures(responses[:, drawn], (np.arange(120) % 15)[drawn]).anova.p)
+    assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.085
+    gaps = values.copy()
+    gaps[0, clusters == 2] = np.nan
+    rest = clusters != 2
+    assert repeated_measures(gaps, clusters) == repeated_measures(values[:, rest], clusters[rest])
+    assert np.isnan(repeated_measures(values, np.zeros(60)).anova.f)
+    with pytest.raises(InputError, match="clusters"):
+        repeated_measures(values, [1, 2])
 
 
 def test_examples_that_are_not_under_every_set_are_left_out():

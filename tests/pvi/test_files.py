@@ -287,6 +287,20 @@ def test_logs_of_other_labels_or_choices_are_told(tmp_path, second, message):
     assert message in str(completed.exception or completed.output)
 
 
+def test_an_example_that_occurs_twice_in_a_log_is_an_error(tmp_path):
+    twice = [lm_sample(0, [-1.0, -9.0], 0), lm_sample(0, [-6.0, -9.0], 0), lm_sample(1, [-1.0, -2.0], 0)]
+    argument, null = write_lm(tmp_path / "given", twice), write_lm(tmp_path / "null", twice)
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null)])
+    assert f"{argument}: example '0' occurs twice; expected each example once" in str(completed.exception)
+
+
+def test_infinite_numbers_keep_their_signs_in_json(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("H_yb,H_yx,correct\n1,0,1\n1,inf,0\ninf,1,1\n")
+    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    assert [example["pvi"] for example in report["hardest_first"]] == ["-Infinity", 1.0, "Infinity"]
+
+
 def test_choices_in_another_order_are_told(tmp_path):
     argument = write_lm(tmp_path / "with", [lm_sample(number, [-1.0, -2.0], 0) for number in range(2)])
     swapped = lm_sample(1, [-2.0, -2.0], 0)

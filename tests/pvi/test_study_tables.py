@@ -169,6 +169,11 @@ def test_tables_of_tails_are_means_over_sets_and_the_papers_analysis_of_variance
     rows = prompts[(prompts["model"] == "m") & (prompts["shots"] == 4)]
     assert tails.loc[("m", 4), "lowest_half"] == pytest.approx(rows["lowest_half"].mean())
     assert tails["sets"].tolist() == [3, 3, 3]
+    prompts.loc[0, "lowest_half"] = np.nan
+    gap = runs.tails(prompts).set_index(["model", "shots"])
+    assert gap["lowest_half"].isna().tolist() == [True, False, False]
+    assert gap["highest_half"].equals(tails["highest_half"])
+    prompts = prompts_of(("m", 2, 1), ("m", 4, 2), ("n", 2, 3))
     result = runs.anova(prompts).set_index("model")
     groups = [
         group["pvi_correct"].tolist() for _, group in prompts[prompts["model"] == "m"].groupby("prompt")

@@ -63,7 +63,9 @@ def test_a_setting():
         ((pvi["pvi"] > middle)[correct].mean() + (pvi["pvi"] <= middle)[~correct].mean()) / 2
         for middle in middles
     ]
-    repeated = repeated_measures(wide)
+    repeated = repeated_measures(wide, clusters_of_names(names, clusters))
+    assert repeated.anova != repeated_measures(wide).anova
+    assert repeated.share == repeated_measures(wide).share
     assert_equal(
         row,
         {

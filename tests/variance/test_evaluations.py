@@ -381,7 +381,7 @@ def test_json_has_no_infinite_numbers(tmp_path):
     output = CliRunner().invoke(app, ["variance", str(folder), "--json"]).stdout
     (row,) = json.loads(output, parse_constant=refuse)
     assert row["final_deviation"] == 0
-    assert row["snr"] is None
+    assert row["snr"] == "Infinity"
 
 
 def test_the_models_name_loses_its_step_wherever_the_step_stands(tmp_path):

@@ -124,6 +124,9 @@ def test_continuous_scores_by_hand():
     assert scores["nll"].to_dict() == pytest.approx({"a": -np.log(0.1), "b": -np.log(0.2)})
     assert scores["nll_token"].to_dict() == pytest.approx({"a": -np.log(0.1) / 2, "b": -np.log(0.1) / 4})
     assert scores["nll_byte"]["a"] == pytest.approx(-np.log(0.1) / 4)
+    with pytest.raises(InputError, match="a correct choice of example 'b' has 0 tokens; expected more"):
+        continuous(table.assign(tokens=[2, 1, 1, 1, 0]))
+    assert continuous(table.assign(tokens=[2, 0, 1, 0, 4]))["nll_token"].notna().all()
     with pytest.raises(InputError, match="example 'a' has no correct choice"):
         continuous(table.assign(right=[False, False, True, False, True]))
     with pytest.raises(InputError, match="lacks the column 'right'"):

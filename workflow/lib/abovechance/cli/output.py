@@ -66,17 +66,19 @@ def _as_typed(text: str, value: object) -> str:
 
 
 def show_json(value: Any) -> None:
-    """Print objects and lists of numbers and texts as JSON, which has no infinite numbers: they are null."""
+    """Print objects and lists of numbers and texts as JSON, which has no infinite numbers: they are texts."""
     typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
-    """Return the same with null for each number that is infinite or missing."""
+    """Return the same with null for each number that is missing, and a text for one that is infinite."""
     if isinstance(value, Mapping):
         return {name: _finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def tell_note(text: str) -> None:

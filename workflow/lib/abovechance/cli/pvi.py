@@ -150,6 +150,9 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
             raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:
             raise InputError(f"{path}: has no log-likelihoods of choices, which PVI requires")
+        if (twice := runs[0].rows["example"].duplicated()).any():
+            example = runs[0].rows["example"][twice].iloc[0]
+            raise InputError(f"{path}: example '{example}' occurs twice; expected each example once")
         tables.append(runs[0].rows.assign(prompt=0))
         models.append(runs[0].model)
     if models[0] != models[1]:

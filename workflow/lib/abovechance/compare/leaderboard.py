@@ -99,9 +99,10 @@ def unpaired(
     """Compare models by their accuracies only, as if each model had answered different examples.
 
     Intervals and p-values add one correct and one wrong answer to each model (Agresti and Caffo, 2000). The
-    p-value is at least that of the score test, which is larger for large differences on few examples. If
-    accuracies are rounded, both hold for all numbers of correct answers that round to them: the p-value is
-    that of the smallest difference, and the interval contains those of all differences.
+    p-value is at least that of the score test, which is larger for large differences on few examples, and an
+    interval contains 0 unless the p-value is small enough. If accuracies are rounded, both hold for all
+    numbers of correct answers that round to them: the p-value is that of the smallest difference, and the
+    interval contains those of all differences.
 
     Parameters
     ----------

@@ -80,6 +80,8 @@ class Difference(NamedTuple):
         for centre, variance in self.possible:
             reach = Spread((variance,), (np.inf,)).reach(tail)
             low, high = min(low, centre - reach), max(high, centre + reach)
+        if self.p > 2 * tail:  # by a test that is stricter than the interval
+            low, high = min(low, 0.0), max(high, 0.0)
         return max(low, -self.limit), min(high, self.limit)
 
     @classmethod

@@ -74,9 +74,10 @@ def correlation(
         If there are not as many of both, or an example has no cluster.
     """
     first_values, second_values = floats(first), floats(second)
-    if first_values.shape != second_values.shape:
+    if first_values.shape != second_values.shape or first_values.ndim != 1:
         raise InputError(
-            f"{first_values.size} values and {second_values.size}; expected values of the same examples"
+            f"values of the shapes {first_values.shape} and {second_values.shape}; expected (examples,), of "
+            "the same examples"
         )
     groups, _ = numbered(first_values.size, clusters)
     defined = np.isfinite(first_values) & np.isfinite(second_values)

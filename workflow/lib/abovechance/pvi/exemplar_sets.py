@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.core.arrays import floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
+from abovechance.core.resampling import cluster_sums, numbered
 
 
 class Anova(NamedTuple):
@@ -83,39 +84,53 @@ class Repeated(NamedTuple):
         return as_html(self._asdict())
 
 
-def repeated_measures(values: ArrayLike) -> Repeated:
+def repeated_measures(values: ArrayLike, clusters: ArrayLike | None = None) -> Repeated:
     """Return whether the mean PVI of the same examples differs between exemplar sets.
 
     Each example is measured under each set, so that what makes examples differ is taken out. An analysis of
-    variance with examples as blocks; for two sets, it is the paired t-test.
+    variance with examples as blocks; for two sets, it is the paired t-test. With clusters, these are the
+    blocks, by their sums over examples.
 
     Parameters
     ----------
     values
         (sets, examples); examples of which one is missing are left out.
+    clusters
+        (examples,) the same for examples that belong together; without it, each is by itself.
 
     Raises
     ------
     InputError
-        If values are not of two dimensions.
+        If values are not of two dimensions, or there are not as many clusters.
     """
     numeric = floats(values)
     if numeric.ndim != 2:
         raise InputError(f"values have {numeric.ndim} dimensions; expected sets and examples")
-    numeric = numeric[:, np.isfinite(numeric).all(axis=0)]
+    groups, _ = numbered(numeric.shape[1], clusters)
+    defined = np.isfinite(numeric).all(axis=0)
+    numeric = numeric[:, defined]
     sets, examples = numeric.shape
-    if sets < 2 or examples < 2:
+    # of which the mean is the mean over examples
+    blocks, _ = cluster_sums(numeric, groups[defined])
+    blocks = blocks * (blocks.shape[1] / max(examples, 1))
+    if sets < 2 or blocks.shape[1] < 2:
         return Repeated(NONE, np.nan, np.nan, examples)
-    residual = numeric - numeric.mean(axis=0) - numeric.mean(axis=1, keepdims=True) + numeric.mean()
-    between = examples * ((numeric.mean(axis=1) - numeric.mean()) ** 2).sum()
-    within = (residual**2).sum()
-    if within <= 1e-12 * (numeric**2).sum():
+    between, within = _between_and_within(blocks)
+    if within <= 1e-12 * (blocks**2).sum():
         return Repeated(NONE, np.nan, np.nan, examples)
-    epsilon = _greenhouse_geisser(numeric)
-    ratio = (between / (sets - 1)) / (within / ((sets - 1) * (examples - 1)))
-    freedom = epsilon * (sets - 1), epsilon * (sets - 1) * (examples - 1)
+    epsilon = _greenhouse_geisser(blocks)
+    ratio = between / within * (blocks.shape[1] - 1)
+    freedom = epsilon * (sets - 1), epsilon * (sets - 1) * (blocks.shape[1] - 1)
     anova = Anova(float(ratio), *freedom, float(stats.f.sf(ratio, *freedom)))
-    return Repeated(anova, epsilon, float(between / (between + within)), examples)
+    of_sets, residual = _between_and_within(numeric)
+    return Repeated(anova, epsilon, of_sets / (of_sets + residual), examples)
+
+
+def _between_and_within(values: Floats) -> tuple[float, float]:
+    """Return the sums of squares that (sets, blocks) values have between sets, and within sets and blocks."""
+    of_sets = values.mean(axis=1, keepdims=True) - values.mean()
+    residual = values - values.mean(axis=0) - of_sets
+    return float(values.shape[1] * (of_sets**2).sum()), float((residual**2).sum())
 
 
 def _greenhouse_geisser(values: np.ndarray) -> float:

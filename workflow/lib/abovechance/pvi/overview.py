@@ -57,7 +57,7 @@ PVI_SETTINGS = TableSchema(
         "sets_within": Column.number(
             "denominator degrees of freedom of F (within examples; Greenhouse-Geisser corrected)"
         ),
-        "sets_p": Column.number("p-value of the F test"),
+        "sets_p": Column.number("p-value of the F test, which draws clusters of examples as wholes"),
         "sets_examples": Column.whole("number of examples in the analysis of variance"),
     },
     "One row per setting.",
@@ -156,7 +156,7 @@ def summarize_setting(pvi: pd.DataFrame, clusters: pd.Series[int], over: str) ->
     by_prompt = by_example(pvi, "pvi")
     means = pd.Series(adjusted_means(by_prompt.to_numpy()), by_prompt.columns).dropna()
     information = v_information(means, clusters_of_names(means.index, clusters))
-    repeated = repeated_measures(by_prompt)
+    repeated = repeated_measures(by_prompt, clusters_of_names(by_prompt.columns, clusters))
     row: dict[str, Any] = {
         "over": over,
         "prompts": len(by_prompt),

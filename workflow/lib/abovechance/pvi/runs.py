@@ -160,8 +160,9 @@ def tails(prompts: pd.DataFrame) -> pd.DataFrame:
         The table ``pvi_tails``.
     """
     grouped = prompts.groupby(SETTING, sort=False, observed=True)
-    means = grouped[["accuracy", *ENDS, *OTHERS]].mean()
-    return means.assign(sets=grouped.size()).reset_index()[[*TAILS.columns]]
+    columns, sets = grouped[["accuracy", *ENDS, *OTHERS]], grouped.size()
+    means = columns.mean().where(columns.count().eq(sets, axis=0))  # of all sets, or missing
+    return means.assign(sets=sets).reset_index()[[*TAILS.columns]]
 
 
 def anova(prompts: pd.DataFrame, nested: bool = True) -> pd.DataFrame:

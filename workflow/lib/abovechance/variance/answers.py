@@ -25,8 +25,8 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row an example: ``example``; the probabilities of the ``correct`` answers and of the ``predicted``
         one (that of the highest), given that the answer is one of the choices; ``nll``, the negative
-        log-likelihood of the correct answer (of the likeliest of several) in nats, and ``nll_token`` and
-        ``nll_byte``, the same by its length.
+        log-likelihood of the correct answer in nats, and ``nll_token`` and ``nll_byte``, the same divided by
+        its length. Of several correct answers, each of the three is the lowest.
     """
     if lacks := [name for name in NEEDED if name not in table]:
         raise InputError(f"the table lacks the column '{lacks[0]}'; expected {', '.join(NEEDED)}")
@@ -65,6 +65,10 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     )
     for length in ("tokens", "bytes"):
         if length in rows:
-            by_length = np.where(correct, -logprobs / rows[length].to_numpy(dtype=float), np.inf)
+            if (empty := correct & (rows[length] <= 0).to_numpy()).any():
+                example = rows["example"][empty].iloc[0]
+                raise InputError(f"a correct choice of example '{example}' has 0 {length}; expected more")
+            by_length = np.full(len(rows), np.inf)
+            by_length[correct] = -logprobs[correct] / rows[length].to_numpy(dtype=float)[correct]
             scores[f"nll_{length[:-1]}"] = np.minimum.reduceat(by_length, starts)
     return scores
