@@ -428,8 +428,8 @@ def test_models_are_compared_on_the_prompts_that_both_have():
     ]
     whole = [("b", prompt, place, float(prompt == "q1")) for prompt in ("q1", "q2") for place in range(9)]
     columns = ["model", "prompt", "example", "score"]
-    (own,) = arrange(pd.DataFrame(easy + whole, columns=columns).assign(task="t", shots=0))
-    assert own.means == pytest.approx([0.5, 0.5])
+    (adjusted,) = arrange(pd.DataFrame(easy + whole, columns=columns).assign(task="t", shots=0))
+    assert adjusted.means == pytest.approx([0.5, 0.5])
     assert generalizes(uneven) == "for these prompts only"
 
 

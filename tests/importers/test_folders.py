@@ -3,16 +3,18 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from abovechance.cli.inputs import responses_of_runs
+from abovechance.cli.inputs import _in_folder, responses_of_runs
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
 from abovechance.importers.contract import UnsupportedMetric
-from tests.doctor.logs import WRITERS, sound, write_choices, write_csv, write_records, write_texts
+from tests.doctor.logs import DATE, WRITERS, sound, write_choices, write_csv, write_records, write_texts
 from tests.running import run
 
+ZERO_SHOT = [3, 6, 9, 10, 11, 12, 13, 17, 19, 20]  # seeds of logs of 60 examples
 TOOLS = sorted({*WRITERS} - {"csv"})
 
 
@@ -122,6 +124,99 @@ def test_a_filter_that_no_results_have_is_an_error(tmp_path):
     for call in (read_runs, diagnose):
         with pytest.raises(InputError, match="has no filter 'typo'; it has strict-match"):
             call([named], Options(filter="typo", command="doctor"))
+
+
+def test_a_log_without_the_metric_needs_no_choice_of_a_filter(tmp_path):
+    path = write_texts(sound(1, 40), tmp_path / "texts")
+    rows = path.read_text()
+    path.write_text(rows + rows.replace('"strict-match"', '"flexible-extract"'))
+    write_choices(sound(2, 40), tmp_path / "choices")
+    for options in (Options(metric="acc"), Options(metric="acc", filter="strict-match")):
+        (read,) = read_runs([tmp_path], options)
+        assert "row 1: has no metric 'acc'; use --metric exact_match" in read.notes[-1]
+    with pytest.raises(InputError, match=f"{tmp_path}: --filter is 'typo', and no results have it"):
+        read_runs([tmp_path], Options(metric="acc", filter="typo"))
+    with pytest.raises(InputError, match="has the results of several filters, strict-match, flexible-ext"):
+        read_runs([tmp_path], Options())
+
+
+def renamed(log: Path, date: str, task: str = "task") -> None:
+    """Give a log and its results another date, and the log another task."""
+    for file in [*log.parent.iterdir()]:
+        content = file.read_text().replace('"task"', f'"{task}"')
+        file.unlink()
+        (log.parent / file.name.replace(DATE, date).replace("_task_", f"_{task}_")).write_text(content)
+
+
+@pytest.mark.parametrize("are_dated", [False, True])
+def test_checkpoints_of_one_name_in_a_folder_are_named_by_folder_or_date(tmp_path, are_dated):
+    for step, seeds in ((1, ZERO_SHOT), (2, ZERO_SHOT[2:])):
+        for number, task in enumerate(("sums", "words")):
+            made = tmp_path / "made" / f"step{step}" / task
+            renamed(write_choices(sound(seeds[number], 60), made), f"2026-01-0{step}T00-00-00.1", task)
+            logs = tmp_path / "logs" / ("" if are_dated else f"step{step}")
+            logs.mkdir(parents=True, exist_ok=True)
+            for file in made.iterdir():
+                target = logs / file.name
+                content = json.loads(file.read_text()) if file.suffix == ".json" else None
+                if content and target.exists():  # a run of two tasks writes one file of results
+                    earlier = json.loads(target.read_text())
+                    content = {
+                        key: {**earlier[key], **value} if isinstance(value, dict) else value
+                        for key, value in content.items()
+                    }
+                target.write_text(json.dumps(content) if content else file.read_text())
+    completed = run("compare", str(tmp_path / "logs"))
+    assert "Mean over 2 tasks" in completed.stdout
+    names = [f"2026-01-0{step}T00-00-00.1" if are_dated else f"step{step}" for step in (1, 2)]
+    assert all(f"({name})" in completed.stdout for name in names)
+
+
+def test_prompts_of_two_folders_are_paired_without_dates_and_models_in_their_names(tmp_path):
+    for side, model, day in (("new", "org/b", 1), ("old", "org/a", 2)):
+        for prompt in range(5):
+            log = replace(sound(ZERO_SHOT[2 * prompt + day - 1], 60), model=model)
+            folder = tmp_path / side / f"p{prompt}" / model.replace("/", "__")
+            renamed(write_choices(log, folder), f"2026-01-0{day}T0{prompt}-00-00.123")
+    paths = [str(tmp_path / side) for side in ("new", "old")]
+    table = responses_of_runs(
+        read_runs([Path(paths[0])], Options(each_file=True)), [Path(paths[0])], Options(each_file=True)
+    )
+    assert {*table["prompt"]} == {f"p{prompt}/samples_task.jsonl" for prompt in range(5)}
+    for command in ("gate", "compare"):
+        completed = run(command, *paths, "--each-file")
+        assert "own prompts" not in completed.stderr
+        assert "or prompts and examples like these" in completed.stdout
+
+
+def test_two_folders_of_one_model_with_a_file_for_each_prompt_are_compared(tmp_path):
+    for side, seeds in (("new", ZERO_SHOT), ("old", ZERO_SHOT[3:])):
+        for prompt in range(3):
+            write_choices(sound(seeds[prompt], 60), tmp_path / side / f"p{prompt}")
+    paths = [str(tmp_path / side) for side in ("new", "old")]
+    completed = run("compare", *paths, "--each-file")
+    assert "org--model (new) and org--model (old)" in completed.stdout
+    assert "own prompts" not in completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt"),
+    [
+        ("2026-01-01T00-00-00+00-00_sums_AbCdEfGhIjKlMnOpQrStUv.eval", "sums.eval"),
+        ("a/2026-03-03T10-00-00.1/details_sums|0_2026-03-03T10-00-00.1.parquet", "a/details_sums|0.parquet"),
+        ("samples_sums_2026-03-03T10-00-00.123456.jsonl", "samples_sums.jsonl"),
+        ("org__model/p1.csv", "p1.csv"),
+        ("org/model.csv", "org/model.csv"),
+        ("p_2026-03-03.csv", "p_2026-03-03.csv"),
+    ],
+)
+def test_the_name_of_a_prompt_lacks_what_is_of_one_run(tmp_path, name, prompt):
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("")
+    read = SimpleNamespace(file=str(file), model="org/model")
+    assert _in_folder(read, [tmp_path]) == prompt
+    assert _in_folder(read, [file]) == Path(prompt).name
 
 
 def test_results_that_are_named_twice_are_an_error(tmp_path, monkeypatch):

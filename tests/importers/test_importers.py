@@ -80,7 +80,7 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     for place, row in enumerate(rows):
         row["metric"] |= {"acc_norm": 1.0, "graded": place / 4}
     path = write_lighteval(tmp_path, rows)
-    note = f"{path.name}: the metric is acc; for another one, use --metric acc_norm"
+    note = "community|sums: the metric is acc; for another one, use --metric acc_norm"
     assert read_runs([path], Options())[0].notes[0] == note
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
 

@@ -88,7 +88,7 @@ def test_lm_eval_metrics_are_those_of_all_samples(tmp_path):
     (run,) = read_runs([path], Options())
     assert run.metric == "acc"
     assert run.rows["correct"].tolist() == [True, False, True, False]
-    assert run.notes == [f"{path.name}: the metric is acc; for another one, use --metric acc_norm"]
+    assert run.notes == ["sums: the metric is acc; for another one, use --metric acc_norm"]
     samples[1]["acc_norm"] = 0.5  # no metric that says whether a sample is correct
     (run,) = read_runs([write_lm(tmp_path, samples)], Options())
     assert run.notes == []

@@ -261,9 +261,9 @@ def test_clusters_are_the_blocks_of_repeated_measures():
     p = []
     for _ in range(400):  # without clusters, 40 % are below 0.05
         effects = generator.normal(size=(3, 15))[:, np.arange(120) % 15]
-        drawn = generator.permutation(120)[:90]  # clusters of unequal sizes
+        chosen = generator.permutation(120)[:90]  # clusters of unequal sizes
         responses = effects + generator.normal(size=(3, 120))
-        p.append(repeated_measures(responses[:, drawn], (np.arange(120) % 15)[drawn]).anova.p)
+        p.append(repeated_measures(responses[:, chosen], (np.arange(120) % 15)[chosen]).anova.p)
     assert 0.02 < np.mean(np.array(p) <= 0.05) < 0.085
     gaps = values.copy()
     gaps[0, clusters == 2] = np.nan

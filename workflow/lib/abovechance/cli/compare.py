@@ -165,7 +165,7 @@ def _responses(paths: list[Path], options: Options) -> tuple[list[Responses], li
     """Return the responses of the models, by task and number of shots, and notes on the results."""
     clusters = clusters_of_studies(paths)
     runs = runs_of(paths, options)
-    table = of_trainings(paths, responses_of_runs(runs, paths, options))
+    table = of_trainings(paths, responses_of_runs(runs, paths, options, by_path=True))
     if metrics := different_metrics(table):
         tell_note(f"models are compared by different metrics: {metrics} (--metric)")
     responses = list(arrange(table, clusters))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,10 @@ from abovechance.core.untrusted import MOST_TEXT, printable
 if TYPE_CHECKING:
     from abovechance.importers import Options
     from abovechance.importers.contract import Run
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d.:+-]*\d")
+# in the names of files: _DATE before an ending, DATE_ at the begin, and an id of inspect
+_OF_ONE_RUN = re.compile(rf"_?{_DATE.pattern}(?=$|\.)|^{_DATE.pattern}_|_\w{{22}}(?=\.(?:eval|json)$)")
 
 
 def given_paths(results: list[str]) -> list[Path]:
@@ -64,7 +70,7 @@ def responses_of(paths: list[Path], options: Options) -> pd.DataFrame:
 
 
 def responses_of_runs(
-    runs: list[Run], paths: list[Path], options: Options, by_file: bool = True
+    runs: list[Run], paths: list[Path], options: Options, by_file: bool = True, by_path: bool = False
 ) -> pd.DataFrame:
     """Return the responses of runs.
 
@@ -73,19 +79,24 @@ def responses_of_runs(
     paths
         The paths that the runs were read from.
     by_file
-        If all results are of one model, each path counts as a model, or each file if a path has several
-        results on a task.
+        If all results are of one model, each path counts as a model, or each folder, date or file if a path
+        has several results on a task. This does not hold if each file is a prompt (``options.each_file``).
+    by_path
+        If all results are of one model and each file is a prompt, each of several paths counts as a model.
 
     Returns
     -------
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    by_file = by_file and len({run.model for run in runs}) == 1 and len(runs) > 1 and not options.each_file
-    parts, names = [], _sources(runs, paths)
-    in_folders = {run.file: _in_folder(run.file, paths) for run in runs}
+    in_folders = {run.file: _in_folder(run, paths) for run in runs}
+    are_models = by_path and len(paths) > 1 if options.each_file else by_file
+    if are_models and len({run.model for run in runs}) == 1 < len(runs):
+        sources = _sources(runs, paths, options.each_file)
+        runs = [replace(run, model=f"{run.model} ({sources[run.file]})") for run in runs]
     # one model can have files with the same name in two folders: these are different prompts
     frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
+    parts = []
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
         if "prompt" in run.rows:
@@ -95,22 +106,40 @@ def responses_of_runs(
             prompt = name if frequencies[run.model, run.task, run.shots, name] == 1 else run.file
         else:
             prompt = "the prompt"
-        model = f"{run.model} ({names[run.file]})" if by_file else run.model
-        names_shown = {"model": printable(model), "task": printable(run.task)}
+        names_shown = {"model": printable(run.model), "task": printable(run.task)}
         parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
 
 
-def _sources(runs: list[Run], paths: list[Path]) -> dict[str, str]:
-    """{file of a run: the end of its path, or of its own name if a path has several results on a task}."""
+def _sources(runs: list[Run], paths: list[Path], each_file: bool) -> dict[str, str]:
+    """Return what tells the results of one model apart.
+
+    Parameters
+    ----------
+    each_file
+        Whether a source can have several results on a task, because each is of another prompt.
+
+    Returns
+    -------
+    dict
+        {file: the end of the given path that it is in, of its folder, of its date, or of its own path}: the
+        first that tells results apart, and that each task has once.
+    """
     from abovechance.importers import endings
 
-    homes = {run.file: run.file for run in runs}
-    for path in paths:
-        homes |= {file: str(path) for file in homes if Path(file).is_relative_to(path)}
-    results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
-    if len({*homes.values()}) == 1 or max(results.values()) > 1:
-        homes = {file: file for file in homes}
+    def given_path(file: Path) -> Path:
+        return next((path for path in paths if file.is_relative_to(path)), file)
+
+    def date(file: Path) -> Path:
+        match = _DATE.search(file.name)
+        return file.parent / match[0] if match else file
+
+    homes: dict[str, str] = {}
+    for home in (given_path, lambda file: file.parent, date, lambda file: file):
+        homes = {run.file: str(home(Path(run.file))) for run in runs}
+        results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
+        if len({*homes.values()}) > 1 and (each_file or max(results.values()) == 1):
+            break
     names = endings([*dict.fromkeys(homes.values())])
     return {file: names[home] for file, home in homes.items()}
 
@@ -150,11 +179,21 @@ def different_metrics(table: pd.DataFrame) -> str:
     )
 
 
-def _in_folder(file: str, paths: list[Path]) -> str:
-    """Return a file's path within the given folder, so that files of two folders can be paired by name."""
-    folders = (path for path in paths if path.is_dir() and Path(file).is_relative_to(path))
-    folder = next(folders, None)
-    return str(Path(file).relative_to(folder)) if folder else Path(file).name
+def _in_folder(run: Run, paths: list[Path]) -> str:
+    """Return the path of a run's file within the given folder, so that files of two folders can be paired.
+
+    It is without what tools put into the names of each run: its date, its id, and the folder of its model.
+    """
+    file = Path(run.file)
+    folders = (path for path in paths if path.is_dir() and file.is_relative_to(path))
+    folder = next(folders, file.parent)
+    *parents, name = file.relative_to(folder).parts or (file.name,)
+    parts = [part for part in parents if _letters_of(part) != _letters_of(run.model)]
+    return str(Path(*(_OF_ONE_RUN.sub("", part) for part in (*parts, name))))
+
+
+def _letters_of(name: str) -> str:
+    return re.sub(r"[\W_]", "", name)
 
 
 def _from_pipe() -> Path:

@@ -233,10 +233,10 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
 
 
 def _over_prompts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each model, seed and example: adjusted means over the model's own prompts."""
+    """Return a row for each model, seed and example: adjusted means over the prompts of the model."""
     tables = []
-    for (model, seed), own in rows.groupby(["model", "seed"], sort=False):
-        wide = own.pivot(index="prompt", columns="example", values="score")
+    for (model, seed), of_model in rows.groupby(["model", "seed"], sort=False):
+        wide = of_model.pivot(index="prompt", columns="example", values="score")
         scores = {"example": wide.columns, "score": adjusted_means(wide.to_numpy())}
         tables.append(pd.DataFrame({"model": model, "seed": seed, "prompt": ALL_PROMPTS, **scores}))
     return pd.concat(tables, ignore_index=True)

@@ -27,6 +27,7 @@ from abovechance.importers.contract import (
     Importer,
     Options,
     Run,
+    UnsupportedFilter,
     UnsupportedMetric,
     check_recorded,
     examined,
@@ -87,7 +88,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
             have_metrics = have_metrics or "metric" in importer.OPTIONS
     if unsupported and not have_metrics and (not runs or options.is_selective):
         raise unsupported[0]
-    _check_filter(runs, options)
+    _check_filter(paths, runs, unsupported, options)
     runs[0].notes.extend(map(left_out, unsupported))
     for run in runs:
         check_recorded(run)
@@ -105,12 +106,16 @@ def _is_named(file: Path, paths: Sequence[Path]) -> bool:
     return any(path == file or (path.is_file() and path.parent == file) for path in paths)
 
 
-def _check_filter(runs: Sequence[Run], options: Options) -> None:
-    """Raise InputError if no results have the filter that is asked for."""
+def _check_filter(
+    paths: Sequence[Path], runs: Sequence[Run], unsupported: Sequence[UnsupportedMetric], options: Options
+) -> None:
+    """Raise InputError if no results have the filter that is asked for, also none that lack the metric."""
     filters = {run.metric.partition(",")[2] or "none" for run in runs}
-    if options.filter is not None and options.filter not in filters:
+    may_have = any(not isinstance(error, UnsupportedFilter) for error in unsupported)
+    if options.filter is not None and options.filter not in filters and not may_have:
         raise InputError(
-            f"--filter is '{options.filter}', and no results have it; they have {', '.join(sorted(filters))}"
+            f"{' and '.join(map(str, paths))}: --filter is '{options.filter}', and no results have it; they "
+            f"have {', '.join(sorted(filters))}"
         )
 
 
@@ -213,7 +218,7 @@ def diagnose(paths: Sequence[Path], options: Options) -> tuple[list[Diagnosis], 
     if unsupported and not have_metrics and options.is_selective:
         raise unsupported[0]
     if runs:
-        _check_filter(runs, options)
+        _check_filter(paths, runs, unsupported, options)
     for run in runs:
         try:
             check_recorded(run)

@@ -67,7 +67,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         task, shots = name, str(len(_value(cells[0]["doc"]).get("fewshot_samples") or []))
     notes = []
     if options.metric is None:
-        notes += metric_note(path.name, metric or "acc", _other_metrics(cells, metric or "acc", path))
+        notes += metric_note(task, metric or "acc", _other_metrics(cells, metric or "acc", path))
     if ties := int(frame["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet

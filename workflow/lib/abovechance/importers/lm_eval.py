@@ -26,6 +26,7 @@ from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
+    UnsupportedFilter,
     UnsupportedMetric,
     metric_note,
     number_of_shots,
@@ -195,7 +196,7 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
     metric = _metric(chosen, options)
     rows = rows_of(chosen, metric)
     if options.metric is None:
-        notes += metric_note(path.name, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
+        notes += metric_note(results.task, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     elif metric == "acc" and (ties := sum(map(is_tie, chosen))):
@@ -247,7 +248,9 @@ def _filters(samples: list[Sample], path: Path, options: Options) -> list[str]:
     # a task without filters needs no choice, whatever was asked for of the others
     filter_name = options.filter if options.filter and filters != ["none"] else filters[0]
     if filter_name not in filters:
-        raise UnsupportedMetric(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
+        raise UnsupportedFilter(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
+    if options.metric and not any(options.metric in sample.metrics for sample in samples):
+        raise UnsupportedMetric(samples[0].lacks(options.metric))
     if len(filters) > 1 and options.filter is None:
         if options.command == "doctor":
             return filters
