@@ -536,6 +536,13 @@ def test_numbers_with_commas_are_numbers_like_others():
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])
 def test_a_gold_answer_that_is_missing_is_told(missing):
     with pytest.raises(InputError, match="example 1: the gold answer is missing"):
+        null_distribution("accuracy", [*"aba"], np.ma.array([*"aba"], mask=[False, True, False]))
+    masked = np.ma.array([*"abb"], mask=[True, False, False])
+    expected = null_distribution("accuracy", [None, *"bb"], [*"aba"]).observed
+    assert null_distribution("accuracy", masked, [*"aba"]).observed == expected
+    choices = pd.Series([[*"ab"]] * 3, index=[5, 6, 7])
+    assert null_distribution("accuracy", [*"abb"], [*"aba"], choices=choices).observed == pytest.approx(2 / 3)
+    with pytest.raises(InputError, match="example 1: the gold answer is missing"):
         null_distribution("accuracy", [1, 2, 1], [1, missing, 2])
 
 

@@ -53,8 +53,30 @@ def test_what_is_the_same_in_all_rows_stands_once_above_them(printed_lines):
     assert "prompts" not in "".join(lines[1:])
 
 
+def test_names_become_narrower_so_that_three_values_are_seen(printed_lines):
+    lines = printed_lines(TABLE, 80)
+    assert lines[2].split() == ["task", "model", "accuracy", "tail"]
+    names = ["meta-llama--Llama-3.2-1B-Instruct", "HuggingFaceTB--SmolLM2-360M-Instruct"]
+    table = pd.DataFrame(
+        {
+            "task": ["arc_challenge", "gsm8k"],
+            "model": names,
+            "metric": ["acc", "exact_match,strict-match"],
+            "accuracy": [0.5, 0.25],
+            "tail": [0.04, 1.0],
+            "better": [True, False],
+            "other": ["x" * 30, "y"],
+        }
+    )
+    lines = printed_lines(table, 80)
+    assert lines[0].split() == ["task", "model", "metric", "accuracy", "tail", "better"]
+    assert lines[-1].endswith(": other")
+    assert max(map(len, lines[:-1])) <= 80
+    assert len(printed_lines(table, 140)) == 3
+
+
 def test_columns_without_room_are_named(printed_lines):
-    (note,) = [line for line in printed_lines(TABLE, 60) if "--json" in line]
+    (note,) = [line for line in printed_lines(TABLE, 40) if "--json" in line]
     assert note.endswith("tail")
     assert not [line for line in printed_lines(TABLE, 120) if "--json" in line]
 
@@ -83,7 +105,7 @@ def test_widths_fit_and_numbers_are_whole(lengths, width):
     table = pd.DataFrame(
         [["9" * length for length in lengths]], columns=[f"c{n}" for n in range(len(lengths))]
     )
-    widths = _widths(table, [True] * len(lengths), width)
+    widths = _widths(table, [True] * len(lengths), width, 0)
     assert widths[1:] == [max(2, length) for length in lengths[1 : len(widths)]]
     assert len(widths) == 1 or sum(widths) + 2 * (len(widths) - 1) <= width
 
@@ -91,7 +113,7 @@ def test_widths_fit_and_numbers_are_whole(lengths, width):
 def test_wide_characters_count_as_two_columns():
     assert _folded("模型" * 6, 8) == "模型模型\n模型模型\n模型模型"
     cells = pd.DataFrame({"name": ["模" * 30 + "甲", "模" * 30 + "乙"]})
-    assert _widths(cells, [False], 80) == [62]
+    assert _widths(cells, [False], 80, 0) == [62]
 
 
 def test_an_unclear_score_among_several_has_its_reason(tmp_path):

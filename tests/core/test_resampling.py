@@ -70,3 +70,10 @@ def test_draws_do_not_depend_on_batches(monkeypatch):
     batches = [*times_in_batches(7, 50, np.random.default_rng(0))]
     assert [len(batch) for batch in batches] == [4] * 12 + [2]
     assert (np.concatenate(batches) == at_once).all()
+
+
+def test_a_masked_cluster_is_missing():
+    clusters = np.ma.array([0, 0, 1, 1], mask=[False, False, True, False])
+    with pytest.raises(InputError, match="the cluster of example 2 is missing"):
+        numbered(4, clusters)
+    assert numbered(4, np.ma.array([7, 7, 1, 1]))[0].tolist() == [0, 0, 1, 1]

@@ -152,11 +152,11 @@ def renamed(log: Path, date: str, task: str = "task") -> None:
 def test_checkpoints_of_one_name_in_a_folder_are_named_by_folder_or_date(tmp_path, are_dated):
     for step, seeds in ((1, ZERO_SHOT), (2, ZERO_SHOT[2:])):
         for number, task in enumerate(("sums", "words")):
-            made = tmp_path / "made" / f"step{step}" / task
-            renamed(write_choices(sound(seeds[number], 60), made), f"2026-01-0{step}T00-00-00.1", task)
+            run_of_task = tmp_path / "run_of_task" / f"step{step}" / task
+            renamed(write_choices(sound(seeds[number], 60), run_of_task), f"2026-01-0{step}T00-00-00.1", task)
             logs = tmp_path / "logs" / ("" if are_dated else f"step{step}")
             logs.mkdir(parents=True, exist_ok=True)
-            for file in made.iterdir():
+            for file in run_of_task.iterdir():
                 target = logs / file.name
                 content = json.loads(file.read_text()) if file.suffix == ".json" else None
                 if content and target.exists():  # a run of two tasks writes one file of results

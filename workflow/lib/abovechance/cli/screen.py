@@ -20,7 +20,8 @@ from abovechance.core.columns import Column
 from abovechance.shown.tables import readable
 
 PIPE_WIDTH = 120  # of a table in a file or in another program
-NARROW = 24  # the least width of a column of longer texts
+NARROW = (24, 16, 12)  # least widths of a column of longer texts: the first that leaves room for VALUES
+VALUES = 3  # columns beside those that name a row, which should be seen
 GAP = 2  # characters between columns
 # Columns that name a row. One that is the same in all rows is written once, above the table.
 KEYS = ("source", "model", "task", "shots", "metric", "examples", "prompts")
@@ -75,7 +76,8 @@ def print_table(
         table = table.drop(columns=shared)
     numeric = [_is_numeric(table[name], columns.get(str(name))) for name in table]
     cells = readable(table.head(most_rows or len(table)), columns)
-    widths = _widths(cells, numeric, screen_width())
+    named = sum(name in KEYS for name in table)
+    widths = _widths(cells, numeric, screen_width(), named + VALUES)
     grid = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
     for name, wide, is_number in zip(cells.columns, widths, numeric, strict=False):
         grid.add_column(Text(name, style="bold"), justify="right" if is_number else "left", width=wide)
@@ -99,16 +101,22 @@ def _is_numeric(values: pd.Series, column: Column | None) -> bool:
     return pd.api.types.is_numeric_dtype(values.infer_objects()) and not pd.api.types.is_bool_dtype(values)
 
 
-def _widths(cells: pd.DataFrame, numeric: Sequence[bool], width: int) -> list[int]:
-    """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room."""
+def _widths(cells: pd.DataFrame, numeric: Sequence[bool], width: int, least: int) -> list[int]:
+    """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room.
+
+    Texts become narrower where fewer than the least number of columns fit.
+    """
     words = [max(map(cell_len, str(name).split())) for name in cells.columns]
     whole = [max(map(cell_len, cells.iloc[:, place]), default=1) for place in range(len(words))]
-    needed = [
-        max(word, text if is_number else min(text, NARROW))
-        for word, text, is_number in zip(words, whole, numeric, strict=True)
-    ]
-    total = list(accumulate(needed, lambda used, wide: used + GAP + wide))
-    fitting = max(1, sum(used <= width for used in total))
+    for narrow in NARROW:
+        needed = [
+            max(word, text if is_number else min(text, narrow))
+            for word, text, is_number in zip(words, whole, numeric, strict=True)
+        ]
+        total = list(accumulate(needed, lambda used, wide: used + GAP + wide))
+        fitting = max(1, sum(used <= width for used in total))
+        if fitting >= min(least, len(needed)):
+            break
     widths, room = needed[:fitting], width - total[fitting - 1]
     for place in range(fitting):
         more = max(0, min(whole[place] - widths[place], room))

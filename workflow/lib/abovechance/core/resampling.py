@@ -21,6 +21,9 @@ def numbered(examples: int, clusters: ArrayLike | None) -> tuple[Ints, int]:
         return np.arange(examples), examples
     # as objects: numpy would turn a missing one among texts into the text "nan"
     codes = clusters if isinstance(clusters, np.ndarray) else np.asarray(clusters, dtype=object)
+    if isinstance(codes, np.ma.MaskedArray):
+        mask, codes = np.ma.getmaskarray(codes), codes.data.astype(object)
+        codes[mask] = None
     if codes.shape != (examples,):
         raise InputError(
             f"clusters of the shape {codes.shape} for {examples} examples; expected one for each"

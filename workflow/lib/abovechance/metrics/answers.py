@@ -21,6 +21,7 @@ def in_form(
 ) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
     answers = [*gold]
+    choices = None if choices is None else [*choices]
     if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:
         raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
     rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
@@ -48,8 +49,8 @@ def is_by_equality(metric: Metric) -> bool:
 
 
 def is_missing(answer: Any) -> bool:
-    """Return whether a value stands for a missing one, such as None or nan."""
-    return bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
+    """Return whether a value stands for a missing one, such as None, nan or a masked one."""
+    return answer is np.ma.masked or bool(pd.api.types.is_scalar(answer) and pd.isna(answer))
 
 
 def _check_labels(
