@@ -16,7 +16,6 @@ from abovechance.items.features import associations, features
 from abovechance.items.matrices import Matrix, in_short, in_the_best, items_of, matrices
 from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
-from abovechance.items.outlook import more
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import _Trained, replays
 from abovechance.items.response_theory import Items, _rotated, fit, most_likely, quadrature, sharpest
@@ -267,12 +266,6 @@ def test_the_most_likely_abilities_have_no_slope():
     theta = most_likely(items, correct)
     slope = (correct - items.probability(theta)) @ items.discrimination
     assert np.abs(slope).max() < 1e-6
-
-
-def test_one_count_is_more_than_another():
-    two, coin = np.array([[0.0, 0.0, 1.0]]), np.array([[0.5, 0.5]])
-    chances = [float(more(two, coin, limit)[0, 0]) for limit in (-1, 0, 0.5, 1, 2)]
-    assert chances == pytest.approx([1, 1, 1, 0.5, 0])
 
 
 def test_sums_are_above_and_below():
@@ -579,75 +572,3 @@ def test_series_that_lack_their_last_checkpoint():
     assert tables[0] == pytest.approx(np.array([[0.5, 0.25], [0.75, np.nan]]), nan_ok=True)
     twice = SeriesRows(["s"] * 4, [0, 0, 0, 0], [1, 1, 1, 2])  # several prompts
     assert next(twice._tables(np.array([0.3, 0.6, 0.9, 0.1]))).ravel() == pytest.approx([0.6, 0.1])
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2, 3])
-def test_a_decision_by_information_is_taken_where_all_possible_abilities_make_it_sure(seed):
-    """Half of the error is left for which abilities are possible, half for the remaining examples."""
-    generator = np.random.default_rng(seed)
-    a, b, alpha = generator.uniform(1, 2.5, 30), generator.normal(0, 0.5, 30), 0.1
-    evaluation = begin(better_than(0.5, 30), 30, model_of(a[:, None], b), "information", alpha)
-    ability, places, scores = 2.0 * (-1) ** seed, [], []
-    grid = np.linspace(-8, 8, 1201)
-    probability = expit(np.outer(grid, a) - b)
-
-    def sure() -> str | None:
-        likelihood = np.where(scores, probability[:, places], 1 - probability[:, places]).prod(axis=1)
-        weights = np.exp(-(grid**2) / 2)
-        possible = likelihood > alpha / 2 * (likelihood * weights).sum() / weights.sum()
-        unseen = np.setdiff1d(np.arange(30), places)
-        above = np.array([poisson_binomial(row[unseen])[16 - sum(scores) :].sum() for row in probability])
-        for name, chance in (("above", above), ("not above", 1 - above)):
-            if (chance[possible] >= 1 - alpha / 2).all():
-                return name
-        return None
-
-    while evaluation.decision is None:
-        places.append(evaluation.next())
-        scores.append(bool(generator.random() < expit(a[places[-1]] * ability - b[places[-1]])))
-        evaluation.tell(scores[-1])
-        assert evaluation.decision == sure()
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_better_of_two_models_is_told_where_all_possible_pairs_of_abilities_make_it_sure(seed):
-    generator = np.random.default_rng(seed)
-    a, b, alpha = generator.uniform(1, 2.5, 20), generator.normal(0, 0.5, 20), 0.2
-    evaluation = begin(better_of_two(), 20, model_of(a[:, None], b), "information", alpha)
-    abilities, places, scores = np.array([1.5, -1.5]) * (-1) ** seed, [], []
-    grid = np.linspace(-6, 6, 241)
-    probability, weights = expit(np.outer(grid, a) - b), np.exp(-(grid**2) / 2)
-    decisions = []
-
-    def sure() -> str | None:
-        answers = np.array(scores)[:, :, None]
-        likelihood = np.where(
-            answers, probability[:, places].T[:, None], 1 - probability[:, places].T[:, None]
-        )
-        first, second = likelihood.prod(axis=0)
-        mixture = (first @ weights) * (second @ weights) / weights.sum() ** 2
-        possible = np.outer(first, second) > alpha / 2 * mixture
-        unseen = np.setdiff1d(np.arange(20), places)
-        counts = np.array([poisson_binomial(row[unseen]) for row in probability])
-        ahead = int(answers[:, 0].sum()) - int(answers[:, 1].sum())
-        difference = np.arange(len(unseen) + 1)[:, None] - np.arange(len(unseen) + 1) + ahead
-        for name, wins in (("first", difference > 0), ("second", difference < 0)):
-            if ((counts @ wins @ counts.T)[possible] >= 1 - alpha / 2).all():
-                return name
-        return None
-
-    while evaluation.decision is None:
-        places.append(evaluation.next())
-        scores.append(generator.random(2) < expit(a[places[-1]] * abilities - b[places[-1]]))
-        evaluation.tell(*map(bool, scores[-1]))
-        decisions.append(sure())
-    # a rule of thumb comes first, so that the answer can be one example late
-    assert decisions[-1] == evaluation.decision
-    assert not any(decisions[:-2])
-
-
-def poisson_binomial(chances: np.ndarray) -> np.ndarray:
-    pmf = np.ones(1)
-    for chance in chances:
-        pmf = np.convolve(pmf, [1 - chance, chance])
-    return pmf
