@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from abovechance import best, compare, pvi, variance
+from abovechance.chance import null_distribution
 from abovechance.core.arrays import floats
 from abovechance.core.errors import InputError, check_inside
 
@@ -92,3 +93,28 @@ def test_numbers_of_any_kind_are_compared():
 def test_what_is_no_number_is_an_input_error(wrong):
     with pytest.raises(InputError, match="; expected numbers"):
         floats(wrong)
+
+
+def test_series_of_one_index_in_two_orders_are_an_error():
+    first = pd.Series([1.0, 0, 1, 1, 0, 0], index=[*"abcdef"])
+    second = pd.Series([1.0, 1, 0, 1, 0, 1], index=[*"fedcba"])
+    gold = pd.Series([*"xyxyxx"], index=first.index)
+    for call in (
+        lambda: compare.compare(first, second),
+        lambda: compare.compare(first, first, clusters=second),
+        lambda: compare.mcnemar(first, second),
+        lambda: pvi.correlation(first, second),
+        lambda: null_distribution("accuracy", gold[::-1], gold),
+        lambda: null_distribution("accuracy", gold, gold, strata=second),
+    ):
+        with pytest.raises(InputError, match="the same index in different orders"):
+            call()
+    aligned = compare.compare(first, second.reindex(first.index))
+    assert aligned == compare.compare(first.to_numpy(), second.to_numpy()[::-1])
+    # rows of one table, which have other labels for another model, and labels that occur several times
+    with_numbers = first.reset_index(drop=True)
+    assert compare.compare(with_numbers, second).better == compare.compare(first, [*second]).better
+    twice = [0, 0, 1, 1, 2, 2]
+    assert compare.compare(first.set_axis(twice), second.set_axis(twice)).examples == 6
+    frame = pd.DataFrame([gold, gold], index=[1, 0])
+    assert null_distribution("accuracy", frame, gold).observed == 1

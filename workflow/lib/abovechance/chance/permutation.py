@@ -27,7 +27,7 @@ from abovechance.chance.tries import (
     tries_beyond,
     whole_draws,
 )
-from abovechance.core.arrays import Floats
+from abovechance.core.arrays import Floats, check_same_order
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.core.html import as_html
@@ -214,8 +214,8 @@ def null_distribution(
     Raises
     ------
     InputError
-        If the numbers of predictions and gold answers differ, the metric is not defined for them, or no gold
-        answer can change its place.
+        If the numbers of predictions and gold answers differ, the metric is not defined for them, no gold
+        answer can change its place, or Series have the same index in different orders.
 
     Examples
     --------
@@ -224,6 +224,7 @@ def null_distribution(
     (0.5, 0.1667)
     """
     chosen = _as_metric(metric)
+    check_same_order(predictions, gold, strata, clusters, choices)
     rows, answers, listed = in_form(chosen, predictions, gold, choices)
     further_tries = tries_beyond(len(rows), tries)
     draws = whole_draws(draws)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, signal, stats
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
@@ -108,9 +108,11 @@ def compare(
     Raises
     ------
     InputError
-        If the models have different numbers of scores or fewer than two, or if a score is not a number.
+        If the models have different numbers of scores or fewer than two, if a score is not a number, or if
+        Series have the same index in different orders.
     """
     check_inside(0, 1, confidence=confidence, power=power)
+    check_same_order(first, second, clusters)
     if power <= 1 - confidence:
         raise InputError(f"power is {power:g}; expected more than the significance level, {1 - confidence:g}")
     first_scores, second_scores = checked(first, second)
@@ -450,6 +452,7 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> float:
     float
         In [0, 1]; missing if a score is neither 0 nor 1.
     """
+    check_same_order(first, second)
     first, second = checked(first, second)
     if not np.isin(first, (0, 1)).all() or not np.isin(second, (0, 1)).all():
         return np.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,3 +31,19 @@ def floats(values: ArrayLike) -> Floats:
         return np.asarray(values, dtype=np.float64)
     except (OverflowError, TypeError, ValueError) as error:  # texts, or rows of different lengths
         raise InputError(f"{error}; expected numbers") from None
+
+
+def check_same_order(*values: object) -> None:
+    """Raise InputError if Series have the same labels in different orders.
+
+    Values are paired by their positions, so that an example would be paired with another one. Labels that
+    differ are no error, because rows of one table have different labels for different models.
+    """
+    series: list[Any] = [value for value in values if getattr(value, "ndim", 0) == 1]
+    labels = [[*value.index] for value in series if hasattr(value, "index")]
+    for another in labels[1:]:
+        if another != labels[0] and Counter(another) == Counter(labels[0]):
+            raise InputError(
+                "two Series have the same index in different orders; expected the same order, because values "
+                "are paired by position (first.reindex(second.index))"
+            )

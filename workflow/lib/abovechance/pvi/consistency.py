@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Estimate, student
 from abovechance.core.html import as_html
@@ -73,6 +73,7 @@ def correlation(
     InputError
         If there are not as many of both, or an example has no cluster.
     """
+    check_same_order(first, second, clusters)
     first_values, second_values = floats(first), floats(second)
     if first_values.shape != second_values.shape or first_values.ndim != 1:
         raise InputError(
