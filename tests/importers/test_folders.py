@@ -154,7 +154,7 @@ def test_checkpoints_of_one_name_in_a_folder_are_named_by_folder_or_date(tmp_pat
         for number, task in enumerate(("sums", "words")):
             run_of_task = tmp_path / "run_of_task" / f"step{step}" / task
             renamed(write_choices(sound(seeds[number], 60), run_of_task), f"2026-01-0{step}T00-00-00.1", task)
-            logs = tmp_path / "logs" / ("" if are_dated else f"step{step}")
+            logs = tmp_path / "logs" / ("" if are_dated else f"step{step}/org__model")
             logs.mkdir(parents=True, exist_ok=True)
             for file in run_of_task.iterdir():
                 target = logs / file.name

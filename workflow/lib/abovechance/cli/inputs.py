@@ -130,12 +130,16 @@ def _sources(runs: list[Run], paths: list[Path], each_file: bool) -> dict[str, s
     def given_path(file: Path) -> Path:
         return next((path for path in paths if file.is_relative_to(path)), file)
 
+    def folder(file: Path) -> Path:
+        is_models = _letters_of(file.parent.name) == _letters_of(runs[0].model)
+        return file.parent.parent if is_models else file.parent
+
     def date(file: Path) -> Path:
         match = _DATE.search(file.name)
         return file.parent / match[0] if match else file
 
     homes: dict[str, str] = {}
-    for home in (given_path, lambda file: file.parent, date, lambda file: file):
+    for home in (given_path, folder, date, lambda file: file):
         homes = {run.file: str(home(Path(run.file))) for run in runs}
         results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
         if len({*homes.values()}) > 1 and (each_file or max(results.values()) == 1):
