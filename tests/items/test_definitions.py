@@ -304,6 +304,7 @@ def test_the_share_between_groups_and_its_p_value(monkeypatch):
 
     share = between(values) / ((values - values.mean()) ** 2).sum()
     assert row["share"] == pytest.approx(1 - (1 - share) * 19 / 18)
+    assert associations(listed, seed=5)["p"][0] == row["p"] != associations(listed, seed=6)["p"][0]
     few = pd.DataFrame({"corrected": values[7:13], "constant": False, "answer": [*"aaabbb"]})
     monkeypatch.setattr("abovechance.items.features.LEAST", 2)
     (row,) = associations(few).to_dict("records")

@@ -1,10 +1,11 @@
 """Rows that are held out, and what is lost with items."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.items import at_random, by_score, pruning
+from abovechance.items import at_random, by_score, item_statistics, pruning
 from abovechance.items.removal import pruning_in_parts
 from tests.items.test_classical import responses
 
@@ -73,3 +74,30 @@ def test_what_cannot_be_pruned_is_told():
         pruning(np.eye(3), np.eye(3), most_removed=1)
     with pytest.raises(InputError, match="expected at least 2"):
         at_random(1)
+
+
+def test_pruned_scores_of_any_numbers_are_those_of_each_draw():
+    generator = np.random.default_rng(9)
+    train, test = generator.normal(size=(12, 8)), generator.normal(3, 1, (5, 8))
+    test[0, :6], test[1, :7], test[2, 3] = np.nan, np.nan, np.nan
+    last = pruning(train, test, most_removed=0.5, steps=1, draws=40, seed=2).iloc[-1]
+    order = np.argsort(item_statistics(train)["corrected"], kind="stable")[4:]
+    orders = np.random.default_rng(2)
+    orders.permutation(8)  # of no removed items, once
+    sets = [order, *(orders.permutation(8)[4:] for _ in range(40))]
+    table = pd.DataFrame(
+        [measures(test[:, places]) for places in sets], columns=["mean", "error", "deviation"]
+    )
+    assert last[[*table]].tolist() == pytest.approx(table.iloc[0].tolist())
+    for name in table:
+        expected = [table[name][1:].mean(), *np.quantile(table[name][1:], [0.025, 0.975])]
+        assert last[[f"random_{name}{end}" for end in ("", "_low", "_high")]].tolist() == pytest.approx(
+            expected
+        )
+
+
+def measures(scores: np.ndarray) -> tuple[float, float, float]:
+    rows = [row[np.isfinite(row)] for row in scores]
+    means = [row.mean() for row in rows if len(row)]
+    errors = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
+    return np.mean(means), np.mean(errors), np.std(means, ddof=1)

@@ -118,7 +118,7 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     for name in (name for name in GROUPS if name in varied):
         defined = varied[varied[name].notna()]
         codes, kinds = pd.factorize(grouped(defined[name]))
-        if 1 < len(kinds) < len(defined):
+        if len(kinds) > 1:
             share, p = _between(defined["corrected"].to_numpy(dtype=float), codes, seed)
             rows.append({"feature": name, "items": len(defined), "kinds": len(kinds), "share": share, "p": p})
     for name in (name for name in NUMBERS if name in varied):
