@@ -107,6 +107,8 @@ def test_prompts_of_one_model_are_replayed_by_halves():
     assert len(_halves(of_row[:2], 0)) == 2
     two = np.array([*"aabb"], dtype=object)
     assert [test.tolist() for _, test in _halves(two, 0)] in ([[0, 1], [2, 3]], [[2, 3], [0, 1]])
+    four = np.array([*"abcd"], dtype=object)
+    assert len({_halves(four, seed)[0][1].tolist()[0] for seed in range(8)}) > 1
 
 
 def test_replays_depend_on_their_seed_alone():
@@ -138,12 +140,15 @@ def test_two_models_are_compared_by_a_model_of_the_others(monkeypatch):
     as_text = lambda rows: sorted(map(repr, rows))  # noqa: E731
     assert as_text(train.tolist() for train in fitted) == as_text(remaining)
     assert len(questions) == 4 * len(pairs)
+    compared = set()
     for name, models, mask, (first, second), alpha, seed in questions:
         (row,) = np.flatnonzero([row is first or np.array_equal(row, first, True) for row in matrix.scores])
         (second_row,) = np.flatnonzero([np.array_equal(row, second, True) for row in matrix.scores])
         assert (name, models, alpha, seed) == (MODELS, 2, 0.05, 10 + row)
         assert row % 4 == second_row % 4  # the same prompt
+        compared.add(("abcd"[row // 4], "abcd"[second_row // 4]))
         assert mask.tolist() == (np.isfinite(first) & np.isfinite(second) & (np.arange(12) > 0)).tolist()
+    assert compared == {*pairs}
     assert not [*_two_models(matrix_of("ab"), np.repeat([*"ab"], 4).astype(object), 4, 0.05, None, 0)]
 
 
