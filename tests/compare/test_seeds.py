@@ -297,7 +297,18 @@ def test_its_variance_is_that_of_seeds_and_of_examples_by_loops(counts):
     fewest = [count - 1 for count in counts if count > 1]
     if len(variances) == 1:
         variances = [variances[0] * (1 + max(counts))]
-    overlap = sum((residuals**2).sum() for residuals in parts) if fewest else 0.0
+    overlap = 0.0
+    for residuals in parts:
+        seeds, clusters = residuals.shape
+        if seeds > 1:
+            beside = [
+                residuals[seed, place] - residuals[:, place].mean() - residuals[seed].mean()
+                for seed in range(seeds)
+                for place in range(clusters)
+            ]
+            overlap += np.sum(np.square(beside)) * seeds / (seeds - 1) * clusters / (clusters - 1)
+    overlap *= 1 + max(counts) if len(fewest) == 1 else 1
+    overlap = min(overlap, sum(variances), over_examples)
     if counts == (3, 3):
         terms, freedoms = (sum(variances),), (max(satterthwaite(variances, fewest), 2),)
     else:
@@ -362,6 +373,25 @@ def test_intervals_over_few_seeds_cover(counts, deviations):
         difference = abs(scores[0].mean() - scores[1].mean())
         missed += [difference > spread.reach(tail) for tail in (0.025, 0.005)]
     assert (missed <= stats.binom(1500, [0.053, 0.016]).ppf(0.999)).all()
+
+
+@pytest.mark.parametrize("counts", [(10, 10), (10, 9), (5, 4)])
+def test_intervals_cover_if_examples_differ_in_how_hard_they_are(counts):
+    """What both models share is no part of the variance over seeds; 13 % were missed when it was."""
+    generator = np.random.default_rng(1)
+    missed = 0
+    for _ in range(600):
+        hard = generator.normal(size=60)
+        scores = [
+            hard
+            + generator.normal(0, 0.3, 60)
+            + generator.normal(0, 0.1, (count, 1))
+            + generator.normal(0, 0.1, (count, 60))
+            for count in counts
+        ]
+        spread = seeds_spread(*scores)
+        missed += abs(scores[0].mean() - scores[1].mean()) > spread.reach(0.025)
+    assert missed <= stats.binom(600, 0.05).ppf(0.999)
 
 
 def test_with_one_seed_each_the_examples_alone_vary():

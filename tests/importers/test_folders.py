@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from abovechance.cli.inputs import _in_folder, responses_of_runs
+from abovechance.cli.inputs import _prompt_names, responses_of_runs
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
 from abovechance.importers.contract import UnsupportedMetric
@@ -136,6 +136,10 @@ def test_a_log_without_the_metric_needs_no_choice_of_a_filter(tmp_path):
         assert "row 1: has no metric 'acc'; use --metric exact_match" in read.notes[-1]
     with pytest.raises(InputError, match=f"{tmp_path}: --filter is 'typo', and no results have it"):
         read_runs([tmp_path], Options(metric="acc", filter="typo"))
+    plain = write_texts(sound(3, 40), tmp_path / "plain")
+    plain.write_text(plain.read_text().replace('"strict-match"', '"none"'))
+    with pytest.raises(InputError, match=f"{tmp_path}: --filter is 'typo', and no results have it"):
+        read_runs([tmp_path], Options(metric="exact_match", filter="typo"))
     with pytest.raises(InputError, match="has the results of several filters, strict-match, flexible-ext"):
         read_runs([tmp_path], Options())
 
@@ -199,24 +203,59 @@ def test_two_folders_of_one_model_with_a_file_for_each_prompt_are_compared(tmp_p
     assert "own prompts" not in completed.stderr
 
 
+def prompts_of(folder: Path, names: list[str], model: str = "org/model") -> list[str]:
+    runs = []
+    for name in names:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+        runs.append(SimpleNamespace(file=str(file), model=model, task="t", shots=0, part=""))
+    return [*_prompt_names(runs, [folder]).values()]
+
+
 @pytest.mark.parametrize(
     ("name", "prompt"),
     [
         ("2026-01-01T00-00-00+00-00_sums_AbCdEfGhIjKlMnOpQrStUv.eval", "sums.eval"),
         ("a/2026-03-03T10-00-00.1/details_sums|0_2026-03-03T10-00-00.1.parquet", "a/details_sums|0.parquet"),
+        (
+            "p1/details/org/model/2026-03-03T10-00-00.1/details_sums.parquet",
+            "p1/details/details_sums.parquet",
+        ),
         ("samples_sums_2026-03-03T10-00-00.123456.jsonl", "samples_sums.jsonl"),
+        ("p1/org__model/samples_sums_2026-03-03T10-00-00.123456.jsonl", "p1/samples_sums.jsonl"),
+        ("p1/01234567-89ab-cdef-0123-456789abcdef_samples.jsonl", "p1/samples.jsonl"),
+        ("sums:prompt=p1,model=org_model", "sums:prompt=p1"),
+        ("sums:prompt=p1,model=org_other", "sums:prompt=p1,model=org_other"),
         ("org__model/p1.csv", "p1.csv"),
         ("org/model.csv", "org/model.csv"),
         ("p_2026-03-03.csv", "p_2026-03-03.csv"),
+        ("sums_of_the_prompt_numbers_1.json", "sums_of_the_prompt_numbers_1.json"),
     ],
 )
 def test_the_name_of_a_prompt_lacks_what_is_of_one_run(tmp_path, name, prompt):
-    file = tmp_path / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("")
-    read = SimpleNamespace(file=str(file), model="org/model")
-    assert _in_folder(read, [tmp_path]) == prompt
-    assert _in_folder(read, [file]) == Path(prompt).name
+    assert prompts_of(tmp_path, [name]) == [prompt]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["prompt_2026-01-01T00-00-00.csv", "prompt_2026-01-02T00-00-00.csv"],  # a date tells them apart
+        ["org__model/p1.csv", "others/p1.csv"],  # folders of authors of prompts
+    ],
+)
+def test_names_that_shorter_ones_do_not_tell_apart_are_whole(tmp_path, names):
+    assert prompts_of(tmp_path, names) == names
+
+
+def test_several_folders_of_one_model_and_one_of_another(tmp_path):
+    for side, model, seeds in (("v1", "org/a", 0), ("v2", "org/a", 3), ("c", "org/c", 6)):
+        for prompt in range(3):
+            log = replace(sound(ZERO_SHOT[seeds + prompt], 60), model=model)
+            write_choices(log, tmp_path / side / f"p{prompt}")
+    completed = run("compare", *(str(tmp_path / side) for side in ("v1", "v2", "c")), "--each-file")
+    for name in ("org--a (v1)", "org--a (v2)", "org--c "):
+        assert name in completed.stdout
 
 
 def test_results_that_are_named_twice_are_an_error(tmp_path, monkeypatch):
@@ -258,7 +297,7 @@ def test_logs_that_a_summary_lists_and_that_are_gone_are_noted(tmp_path):
     log = write_choices(sound(1, 40), tmp_path)
     results = next(tmp_path.glob("results_*"))
     content = json.loads(results.read_text())
-    content["configs"] = {task: {} for task in ("task", "gone", "odd[*]", "packed")}
+    content["configs"] = {task: {} for task in ("task", "gone", "odd[*]", "packed", "org/sums")}
     results.write_text(json.dumps(content))
     date = results.stem.removeprefix("results_")
     assert log.name == f"samples_task_{date}.jsonl"

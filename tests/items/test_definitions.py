@@ -305,6 +305,8 @@ def test_the_share_between_groups_and_its_p_value(monkeypatch):
     share = between(values) / ((values - values.mean()) ** 2).sum()
     assert row["share"] == pytest.approx(1 - (1 - share) * 19 / 18)
     assert associations(listed, seed=5)["p"][0] == row["p"] != associations(listed, seed=6)["p"][0]
+    rounded = listed.assign(corrected=0.5 + 1e-16 * codes)
+    assert associations(rounded)[["share", "p"]].isna().all(axis=None)
     few = pd.DataFrame({"corrected": values[7:13], "constant": False, "answer": [*"aaabbb"]})
     monkeypatch.setattr("abovechance.items.features.LEAST", 2)
     (row,) = associations(few).to_dict("records")

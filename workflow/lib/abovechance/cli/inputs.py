@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from abovechance.importers import Options
     from abovechance.importers.contract import Run
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d.:+-]*\d")
-# in the names of files: _DATE before an ending, DATE_ at the begin, and an id of inspect
-_OF_ONE_RUN = re.compile(rf"_?{_DATE.pattern}(?=$|\.)|^{_DATE.pattern}_|_\w{{22}}(?=\.(?:eval|json)$)")
+_DATE = r"\d{4}-\d\d-\d\dT[\d.:+-]*\d"
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def given_paths(results: list[str]) -> list[Path]:
@@ -82,27 +81,36 @@ def responses_of_runs(
         If all results are of one model, each path counts as a model, or each folder, date or file if a path
         has several results on a task. This does not hold if each file is a prompt (``options.each_file``).
     by_path
-        If all results are of one model and each file is a prompt, each of several paths counts as a model.
+        If each file is a prompt, each of several folders with results of one model counts as a model.
 
     Returns
     -------
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    in_folders = {run.file: _in_folder(run, paths) for run in runs}
-    are_models = by_path and len(paths) > 1 if options.each_file else by_file
-    if are_models and len({run.model for run in runs}) == 1 < len(runs):
-        sources = _sources(runs, paths, options.each_file)
-        runs = [replace(run, model=f"{run.model} ({sources[run.file]})") for run in runs]
+    names = _prompt_names(runs, paths)
+    for model in dict.fromkeys(run.model for run in runs):
+        of_model = [run for run in runs if run.model == model]
+        folders = {path for run in of_model if (path := _given_path(run, paths)).is_dir()}
+        if (
+            (by_path and len(folders) > 1)
+            if options.each_file
+            else (by_file and len(runs) == len(of_model) > 1)
+        ):
+            sources = _sources(of_model, paths, options.each_file)
+            runs = [
+                replace(run, model=f"{model} ({sources[run.file]})") if run.model == model else run
+                for run in runs
+            ]
     # one model can have files with the same name in two folders: these are different prompts
-    frequencies = Counter((run.model, run.task, run.shots, in_folders[run.file]) for run in runs)
+    frequencies = Counter((run.model, run.task, run.shots, names[run.file]) for run in runs)
     parts = []
     for run in runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
         if "prompt" in run.rows:
             prompt: Any = run.rows["prompt"]
         elif options.each_file:
-            name = in_folders[run.file]
+            name = names[run.file]
             prompt = name if frequencies[run.model, run.task, run.shots, name] == 1 else run.file
         else:
             prompt = "the prompt"
@@ -127,20 +135,17 @@ def _sources(runs: list[Run], paths: list[Path], each_file: bool) -> dict[str, s
     """
     from abovechance.importers import endings
 
-    def given_path(file: Path) -> Path:
-        return next((path for path in paths if file.is_relative_to(path)), file)
+    def folder(run: Run) -> Path:
+        home = Path(run.file).parent
+        return home.parent if _letters_of(home.name) == _letters_of(run.model) else home
 
-    def folder(file: Path) -> Path:
-        is_models = _letters_of(file.parent.name) == _letters_of(runs[0].model)
-        return file.parent.parent if is_models else file.parent
-
-    def date(file: Path) -> Path:
-        match = _DATE.search(file.name)
-        return file.parent / match[0] if match else file
+    def date(run: Run) -> Path:
+        match = re.search(_DATE, Path(run.file).name)
+        return Path(run.file).parent / match[0] if match else Path(run.file)
 
     homes: dict[str, str] = {}
-    for home in (given_path, folder, date, lambda file: file):
-        homes = {run.file: str(home(Path(run.file))) for run in runs}
+    for home in (lambda run: _given_path(run, paths), folder, date, lambda run: run.file):
+        homes = {run.file: str(home(run)) for run in runs}
         results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
         if len({*homes.values()}) > 1 and (each_file or max(results.values()) == 1):
             break
@@ -183,17 +188,58 @@ def different_metrics(table: pd.DataFrame) -> str:
     )
 
 
-def _in_folder(run: Run, paths: list[Path]) -> str:
-    """Return the path of a run's file within the given folder, so that files of two folders can be paired.
+def _given_path(run: Run, paths: list[Path]) -> Path:
+    """Return the given path that a run was read from."""
+    return next((path for path in paths if Path(run.file).is_relative_to(path)), Path(run.file))
 
-    It is without what tools put into the names of each run: its date, its id, and the folder of its model.
+
+def _prompt_names(runs: list[Run], paths: list[Path]) -> dict[str, str]:
+    """Return what each file is called as a prompt, so that the files of two folders can be paired.
+
+    It is the path in the given folder, without what tools put into the names of each run: its date, its id,
+    and its model. A folder keeps the whole names if shorter ones would not tell its prompts apart.
     """
-    file = Path(run.file)
-    folders = (path for path in paths if path.is_dir() and file.is_relative_to(path))
-    folder = next(folders, file.parent)
-    *parents, name = file.relative_to(folder).parts or (file.name,)
-    parts = [part for part in parents if _letters_of(part) != _letters_of(run.model)]
-    return str(Path(*(_OF_ONE_RUN.sub("", part) for part in (*parts, name))))
+    by_folder: dict[Path, list[Run]] = {}
+    for run in runs:
+        path = _given_path(run, paths)
+        by_folder.setdefault(path if path.is_dir() and path != Path(run.file) else path.parent, []).append(
+            run
+        )
+    names: dict[str, str] = {}
+    for folder, inside in by_folder.items():
+        whole = {run.file: Path(run.file).relative_to(folder) for run in inside}
+        parents = {run.file: _without_model(whole[run.file].parts[:-1], run.model) for run in inside}
+        if None in parents.values():  # then a folder of this name is something else
+            parents = {file: path.parts[:-1] for file, path in whole.items()}
+        short = {
+            run.file: str(
+                Path(*map(_shorter, parents[run.file] or ()), _shorter(whole[run.file].name, run.model))
+            )
+            for run in inside
+        }
+        results = Counter((run.model, run.task, run.shots, run.part, short[run.file]) for run in inside)
+        are_different = max(results.values()) == 1
+        names |= short if are_different else {file: str(path) for file, path in whole.items()}
+    return names
+
+
+def _without_model(parents: tuple[str, ...], model: str) -> tuple[str, ...] | None:
+    """Return folders without that of the model, or those of its organization and name; None if none is."""
+    for count in (1, 2):
+        for place in range(len(parents) - count + 1):
+            if _letters_of("".join(parents[place : place + count])) == _letters_of(model):
+                return parents[:place] + parents[place + count :]
+    return None
+
+
+def _shorter(name: str, model: str = "") -> str:
+    """Return a name of a file without the date, the id and the model of one run."""
+    name = re.sub(rf"^{_DATE}_(.+)_\w{{22}}(?=\.(?:eval|json)$)", r"\1", name)  # of inspect
+    name = re.sub(rf"_?{_DATE}(?=$|\.)|^{_DATE}_|{_UUID}_", "", name)
+    of_helm = re.search(r",?model=([^,]*)", name)
+    if of_helm and _letters_of(of_helm[1]) == _letters_of(model):
+        name = name.replace(of_helm[0], "")
+    return name
 
 
 def _letters_of(name: str) -> str:

@@ -13,7 +13,6 @@ from abovechance.compare.two_models import are_shares
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import clusters_of_names
-from abovechance.core.two_way import adjusted_means
 from abovechance.core.words import natural_key
 
 ALL_PROMPTS = "all prompts"  # of a model whose prompts are others than another's
@@ -201,7 +200,7 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
 
     If each model has its own prompts, these take the place of trainings, because both are drawn for each
     model by itself. If there are also several trainings, or prompts are evaluated on different examples, the
-    mean over prompts is taken, as if each were evaluated on all examples (``two_way.adjusted_means``).
+    mean over prompts is taken.
     """
     prompts = {str(model): set(of_model) for model, of_model in rows.groupby("model")["prompt"]}
     shared = set.intersection(*prompts.values())
@@ -217,8 +216,12 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
             notes = [f"{name}: each model has its own prompts ({counted})"]
             return rows.assign(seed=rows["prompt"], prompt=ALL_PROMPTS), notes, PROMPTS
         if several:
-            notes = [f"{name}: models have different prompts ({counted}); scores are means over prompts"]
-        return _over_prompts(rows), notes, TRAININGS
+            notes = [
+                f"{name}: models have different prompts ({counted}); an example's score is its mean over its "
+                "prompts, so prompts on more examples count more"
+            ]
+        grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
+        return grouped.mean().reset_index().assign(prompt=ALL_PROMPTS), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
     common_rows = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
@@ -230,13 +233,3 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
             "prompts, a prompt's score is its mean over its examples"
         )
     return common_rows, notes, TRAININGS
-
-
-def _over_prompts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each model, seed and example: adjusted means over the prompts of the model."""
-    tables = []
-    for (model, seed), of_model in rows.groupby(["model", "seed"], sort=False):
-        wide = of_model.pivot(index="prompt", columns="example", values="score")
-        scores = {"example": wide.columns, "score": adjusted_means(wide.to_numpy())}
-        tables.append(pd.DataFrame({"model": model, "seed": seed, "prompt": ALL_PROMPTS, **scores}))
-    return pd.concat(tables, ignore_index=True)

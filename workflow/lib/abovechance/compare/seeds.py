@@ -127,12 +127,13 @@ def seeds_spread(
         parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)
     )
     several = [residuals for residuals in parts if len(residuals) > 1]
-    overlap = sum(float((residuals**2).sum()) for residuals in parts) if several else 0.0
+    overlap = sum(map(_interaction, several))
     variances, freedoms = [0.0], [1.0]
     if several:
         variances = [variance_of_sum(residuals.sum(axis=1)) for residuals in several]
         if len(several) == 1:  # the other model's only seed varies as much as one of these
             variances = [variances[0] * (1 + len(several[0]))]
+            overlap *= 1 + len(several[0])
         freedoms = [len(residuals) - 1.0 for residuals in several]
     total, degrees = sum(variances), max(satterthwaite(variances, freedoms), min(freedoms))
     if elsewhere is not None:
@@ -142,7 +143,20 @@ def seeds_spread(
             variances, freedoms = [max(total, pooled)], [elsewhere[1]]
     if len(variances) > 1 and len({*freedoms}) == 1:  # of unequal ones, those of the sum can be far too many
         variances, freedoms = [total], [degrees]
+    # the variance is at least that over seeds, and that over examples
+    overlap = min(overlap, sum(variances), over_examples)
     return Spread((*variances, over_examples), (*freedoms, max(freedom, 1)), overlap)
+
+
+def _interaction(residuals: Floats) -> float:
+    """Return the variance of a mean over (seeds, clusters) that is part of the variance over either.
+
+    It is that of what a seed does to a cluster beside what it does to all, and beside how hard the cluster
+    is, which both models share.
+    """
+    seeds, clusters = residuals.shape
+    beside = residuals - residuals.mean(axis=0) - residuals.mean(axis=1, keepdims=True)
+    return float((beside**2).sum()) * seeds / (seeds - 1) * clusters / (clusters - 1)
 
 
 def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:

@@ -27,7 +27,6 @@ from abovechance.importers.contract import (
     Importer,
     Options,
     Run,
-    UnsupportedFilter,
     UnsupportedMetric,
     check_recorded,
     examined,
@@ -111,8 +110,8 @@ def _check_filter(
 ) -> None:
     """Raise InputError if no results have the filter that is asked for, also none that lack the metric."""
     filters = {run.metric.partition(",")[2] or "none" for run in runs}
-    may_have = any(not isinstance(error, UnsupportedFilter) for error in unsupported)
-    if options.filter is not None and options.filter not in filters and not may_have:
+    has_filter = options.filter in filters or any(error.has_filter for error in unsupported)
+    if options.filter is not None and not has_filter:
         raise InputError(
             f"{' and '.join(map(str, paths))}: --filter is '{options.filter}', and no results have it; they "
             f"have {', '.join(sorted(filters))}"

@@ -28,12 +28,17 @@ EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "c
 class UnsupportedMetric(InputError):
     """No metric of the results says of each example whether it is correct, or several do.
 
-    Also if the results lack the metric or the epoch that is asked for.
+    Also if the results lack the metric, the filter or the epoch that is asked for.
+
+    Attributes
+    ----------
+    has_filter
+        Whether the results have the filter that is asked for.
     """
 
-
-class UnsupportedFilter(UnsupportedMetric):
-    """The results lack the filter that is asked for."""
+    def __init__(self, message: str, has_filter: bool = False) -> None:
+        super().__init__(message)
+        self.has_filter = has_filter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ from abovechance.importers.contract import (
     Options,
     Reported,
     Run,
-    UnsupportedFilter,
     UnsupportedMetric,
     metric_note,
     number_of_shots,
@@ -98,7 +97,7 @@ def missing_logs(path: Path) -> list[Path]:
     configs = _summary(path).get("configs")
     if not (date := re.fullmatch(f"results_({DATE})", path.stem)) or not isinstance(configs, dict):
         return []
-    logs = [path.with_name(f"samples_{task}_{date[1]}.jsonl") for task in configs]
+    logs = [path.with_name(f"samples_{task}_{date[1]}.jsonl") for task in configs if "/" not in task]
     return [log for log in logs if not any(path.parent.glob(f"{glob.escape(log.stem)}.json*"))]
 
 
@@ -248,9 +247,9 @@ def _filters(samples: list[Sample], path: Path, options: Options) -> list[str]:
     # a task without filters needs no choice, whatever was asked for of the others
     filter_name = options.filter if options.filter and filters != ["none"] else filters[0]
     if filter_name not in filters:
-        raise UnsupportedFilter(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
+        raise UnsupportedMetric(f"{path}: has no filter '{filter_name}'; it has {', '.join(filters)}")
     if options.metric and not any(options.metric in sample.metrics for sample in samples):
-        raise UnsupportedMetric(samples[0].lacks(options.metric))
+        raise UnsupportedMetric(samples[0].lacks(options.metric), has_filter=options.filter in filters)
     if len(filters) > 1 and options.filter is None:
         if options.command == "doctor":
             return filters

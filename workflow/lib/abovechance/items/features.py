@@ -146,7 +146,7 @@ def _spearman(first: Floats, second: Floats, seed: int) -> tuple[float, float]:
 
 def _between(values: Floats, codes: Ints, seed: int) -> tuple[float, float]:
     """The share of the variance between groups, and how often it is as large with values in other orders."""
-    if np.ptp(values) == 0:
+    if np.ptp(values) <= 1e-12 * np.abs(values).max():  # by rounding only
         return np.nan, np.nan
     members = np.eye(codes.max() + 1)[codes]
     sizes, count = members.sum(axis=0), len(values)
