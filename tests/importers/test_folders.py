@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from abovechance.cli.inputs import _prompt_names, responses_of_runs
+from abovechance.cli.inputs import responses_of_runs
+from abovechance.cli.result_names import prompt_names
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
 from abovechance.importers.contract import UnsupportedMetric
@@ -210,7 +211,7 @@ def prompts_of(folder: Path, names: list[str], model: str = "org/model") -> list
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("")
         runs.append(SimpleNamespace(file=str(file), model=model, task="t", shots=0, part=""))
-    return [*_prompt_names(runs, [folder]).values()]
+    return [*prompt_names(runs, [folder]).values()]
 
 
 @pytest.mark.parametrize(

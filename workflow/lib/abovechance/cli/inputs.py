@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import re
 import sys
 import tempfile
 from collections import Counter
@@ -16,6 +15,7 @@ import pandas as pd
 
 from abovechance.cli.app import names_in_errors
 from abovechance.cli.output import expanded, tell_note
+from abovechance.cli.result_names import given_path, prompt_names, source_names
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
@@ -24,9 +24,6 @@ from abovechance.core.untrusted import MOST_TEXT, printable
 if TYPE_CHECKING:
     from abovechance.importers import Options
     from abovechance.importers.contract import Run
-
-_DATE = r"\d{4}-\d\d-\d\dT[\d.:+-]*\d"
-_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def given_paths(results: list[str]) -> list[Path]:
@@ -88,16 +85,13 @@ def responses_of_runs(
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    names = _prompt_names(runs, paths)
+    names = prompt_names(runs, paths)
     for model in dict.fromkeys(run.model for run in runs):
         of_model = [run for run in runs if run.model == model]
-        folders = {path for run in of_model if (path := _given_path(run, paths)).is_dir()}
-        if (
-            (by_path and len(folders) > 1)
-            if options.each_file
-            else (by_file and len(runs) == len(of_model) > 1)
-        ):
-            sources = _sources(of_model, paths, options.each_file)
+        folders = {path for run in of_model if (path := given_path(run, paths)).is_dir()}
+        several_folders, is_alone = len(folders) > 1, len(runs) == len(of_model) > 1
+        if (by_path and several_folders) if options.each_file else (by_file and is_alone):
+            sources = source_names(of_model, paths, options.each_file)
             runs = [
                 replace(run, model=f"{model} ({sources[run.file]})") if run.model == model else run
                 for run in runs
@@ -117,40 +111,6 @@ def responses_of_runs(
         names_shown = {"model": printable(run.model), "task": printable(run.task)}
         parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
-
-
-def _sources(runs: list[Run], paths: list[Path], each_file: bool) -> dict[str, str]:
-    """Return what tells the results of one model apart.
-
-    Parameters
-    ----------
-    each_file
-        Whether a source can have several results on a task, because each is of another prompt.
-
-    Returns
-    -------
-    dict
-        {file: the end of the given path that it is in, of its folder, of its date, or of its own path}: the
-        first that tells results apart, and that each task has once.
-    """
-    from abovechance.importers import endings
-
-    def folder(run: Run) -> Path:
-        home = Path(run.file).parent
-        return home.parent if _letters_of(home.name) == _letters_of(run.model) else home
-
-    def date(run: Run) -> Path:
-        match = re.search(_DATE, Path(run.file).name)
-        return Path(run.file).parent / match[0] if match else Path(run.file)
-
-    homes: dict[str, str] = {}
-    for home in (lambda run: _given_path(run, paths), folder, date, lambda run: run.file):
-        homes = {run.file: str(home(run)) for run in runs}
-        results = Counter((homes[run.file], run.task, run.shots, run.part) for run in runs)
-        if len({*homes.values()}) > 1 and (each_file or max(results.values()) == 1):
-            break
-    names = endings([*dict.fromkeys(homes.values())])
-    return {file: names[home] for file, home in homes.items()}
 
 
 def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
@@ -186,64 +146,6 @@ def different_metrics(table: pd.DataFrame) -> str:
         for task, names in table.groupby("task", sort=False)["metric"].unique().items()
         if len(names) > 1
     )
-
-
-def _given_path(run: Run, paths: list[Path]) -> Path:
-    """Return the given path that a run was read from."""
-    return next((path for path in paths if Path(run.file).is_relative_to(path)), Path(run.file))
-
-
-def _prompt_names(runs: list[Run], paths: list[Path]) -> dict[str, str]:
-    """Return what each file is called as a prompt, so that the files of two folders can be paired.
-
-    It is the path in the given folder, without what tools put into the names of each run: its date, its id,
-    and its model. A folder keeps the whole names if shorter ones would not tell its prompts apart.
-    """
-    by_folder: dict[Path, list[Run]] = {}
-    for run in runs:
-        path = _given_path(run, paths)
-        by_folder.setdefault(path if path.is_dir() and path != Path(run.file) else path.parent, []).append(
-            run
-        )
-    names: dict[str, str] = {}
-    for folder, inside in by_folder.items():
-        whole = {run.file: Path(run.file).relative_to(folder) for run in inside}
-        parents = {run.file: _without_model(whole[run.file].parts[:-1], run.model) for run in inside}
-        if None in parents.values():  # then a folder of this name is something else
-            parents = {file: path.parts[:-1] for file, path in whole.items()}
-        short = {
-            run.file: str(
-                Path(*map(_shorter, parents[run.file] or ()), _shorter(whole[run.file].name, run.model))
-            )
-            for run in inside
-        }
-        results = Counter((run.model, run.task, run.shots, run.part, short[run.file]) for run in inside)
-        are_different = max(results.values()) == 1
-        names |= short if are_different else {file: str(path) for file, path in whole.items()}
-    return names
-
-
-def _without_model(parents: tuple[str, ...], model: str) -> tuple[str, ...] | None:
-    """Return folders without that of the model, or those of its organization and name; None if none is."""
-    for count in (1, 2):
-        for place in range(len(parents) - count + 1):
-            if _letters_of("".join(parents[place : place + count])) == _letters_of(model):
-                return parents[:place] + parents[place + count :]
-    return None
-
-
-def _shorter(name: str, model: str = "") -> str:
-    """Return a name of a file without the date, the id and the model of one run."""
-    name = re.sub(rf"^{_DATE}_(.+)_\w{{22}}(?=\.(?:eval|json)$)", r"\1", name)  # of inspect
-    name = re.sub(rf"_?{_DATE}(?=$|\.)|^{_DATE}_|{_UUID}_", "", name)
-    of_helm = re.search(r",?model=([^,]*)", name)
-    if of_helm and _letters_of(of_helm[1]) == _letters_of(model):
-        name = name.replace(of_helm[0], "")
-    return name
-
-
-def _letters_of(name: str) -> str:
-    return re.sub(r"[\W_]", "", name)
 
 
 def _from_pipe() -> Path:
