@@ -9,7 +9,7 @@ import pytest
 from abovechance.compare import prompts
 from abovechance.compare.prompts import over_prompts
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import Estimate, Spread, clustered_variance, intraclass, student
+from abovechance.core.estimates import Estimate, Spread, clustered_variance, interaction, intraclass, student
 
 CLUSTERS = np.array([0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 6, 7])
 NUMBERS = range(8)
@@ -88,7 +88,10 @@ def test_for_similar_prompts_it_varies_with_the_prompts_too(scores):
         residuals.sum(axis=0), np.bincount(CLUSTERS), correlation, weights_of(differences)
     )
     over_prompts_alone = 4 / 3 * (residuals.sum(axis=1) ** 2).sum()
-    spread = Spread((over_prompts_alone, variance), (3, freedom), float((residuals**2).sum()))
+    sizes = np.array([[has[number == CLUSTERS].sum() for number in NUMBERS] for has in is_evaluated])
+    overlap = min(interaction(residuals, sizes), over_prompts_alone, variance)
+    assert 0 < overlap < (residuals**2).sum()
+    spread = Spread((over_prompts_alone, variance), (3, freedom), overlap)
     assert_close(population, spread.estimate(value, 0.9))
 
 

@@ -14,7 +14,14 @@ from abovechance.compare.seeds import over_seeds, seeds_spread
 from abovechance.compare.study import as_trainings, of_seeds, of_study
 from abovechance.compare.two_models import compare
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import Spread, clustered_mean, clustered_variance, intraclass, satterthwaite
+from abovechance.core.estimates import (
+    Spread,
+    clustered_mean,
+    clustered_variance,
+    interaction,
+    intraclass,
+    satterthwaite,
+)
 from abovechance.study.series import compared_as, last_checkpoints
 
 
@@ -297,16 +304,8 @@ def test_its_variance_is_that_of_seeds_and_of_examples_by_loops(counts):
     fewest = [count - 1 for count in counts if count > 1]
     if len(variances) == 1:
         variances = [variances[0] * (1 + max(counts))]
-    overlap = 0.0
-    for residuals in parts:
-        seeds, clusters = residuals.shape
-        if seeds > 1:
-            beside = [
-                residuals[seed, place] - residuals[:, place].mean() - residuals[seed].mean()
-                for seed in range(seeds)
-                for place in range(clusters)
-            ]
-            overlap += np.sum(np.square(beside)) * seeds / (seeds - 1) * clusters / (clusters - 1)
+    sizes = np.bincount(CLUSTERS)
+    overlap = sum(interaction(part, np.tile(sizes, (len(part), 1))) for part in parts if len(part) > 1)
     overlap *= 1 + max(counts) if len(fewest) == 1 else 1
     overlap = min(overlap, sum(variances), over_examples)
     if counts == (3, 3):

@@ -14,6 +14,7 @@ from abovechance.core.estimates import (
     bootstrap_interval,
     clustered_mean,
     clustered_variance,
+    interaction,
     intraclass,
     satterthwaite,
     student,
@@ -289,3 +290,35 @@ def test_clusters_without_weight_have_no_part_in_the_variance():
 def test_a_bootstrap_is_of_numbers(value):
     with pytest.raises(InputError, match="a value is missing or infinite; expected numbers"):
         bootstrap_interval([1, 0, value, 1])
+
+
+def test_the_interaction_is_what_rows_do_to_clusters_beside_what_both_do_alone():
+    generator = np.random.default_rng(0)
+    parts, sizes = generator.normal(size=(4, 6)), np.full((4, 6), 3)
+    beside = [
+        parts[row, cluster] - parts[row].mean() - parts[:, cluster].mean() + parts.mean()
+        for row in range(4)
+        for cluster in range(6)
+    ]
+    value = interaction(parts, sizes)
+    assert value == pytest.approx(np.square(beside).sum() * 4 / 3 * 6 / 5)
+    moved = parts + generator.normal(size=(4, 1)) + generator.normal(size=6)
+    assert interaction(moved, sizes) == pytest.approx(value)
+    # in proportion to the sizes of clusters
+    unequal = np.tile(generator.integers(1, 9, 6), (4, 1))
+    assert interaction(generator.normal(size=(4, 1)) * unequal, unequal) == pytest.approx(0)
+
+
+def test_the_interaction_of_clusters_that_one_row_has_is_all_that_it_does_to_them():
+    sizes = np.array([[2, 2, 0], [0, 2, 2]])
+    parts = np.array([[1.0, -1.0, 0.0], [0.0, 2.0, -2.0]])  # rows whose sums are 0
+    assert interaction(parts, sizes) == pytest.approx((1 + 2 * 2 * 1.5**2 + 4) * 3 / 2)
+
+
+def test_the_interaction_has_no_bias():
+    generator = np.random.default_rng(1)
+    values = []
+    for _ in range(400):
+        scores = generator.normal(size=20) + generator.normal(size=(3, 1)) + generator.normal(0, 0.5, (3, 20))
+        values.append(interaction((scores - scores.mean()) / 60, np.ones((3, 20))))
+    assert np.mean(values) == pytest.approx(0.5**2 / 60, rel=0.03)

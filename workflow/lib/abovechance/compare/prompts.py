@@ -20,6 +20,7 @@ from abovechance.core.estimates import (
     Estimate,
     Spread,
     clustered_variance,
+    interaction,
     intraclass,
     student,
     variance_of_sum,
@@ -42,7 +43,7 @@ class OverPrompts(NamedTuple):
         The difference of mean accuracies over these prompts, as if examples were drawn again.
     population
         The same for similar prompts. The variance is the sum of the variance over prompts and the variance
-        over examples, minus the part that both contain (Cameron, Gelbach and Miller, 2011); see ``Spread``.
+        over examples, minus the part that both contain (``core.estimates.interaction``); see ``Spread``.
         If a few prompts are very bad for one model, the interval is too narrow (docs/compare.md).
     best
         The difference between each model's best prompt, by sample splitting. The best prompt on one half of
@@ -200,11 +201,9 @@ class PromptPair:
         of_examples, freedom = clustered_variance(
             residuals.sum(axis=0), self.counts, self.correlation, self.weights
         )
-        return Spread(
-            (variance_of_sum(residuals.sum(axis=1)), of_examples),
-            (self.shape[0] - 1, max(freedom, 1)),
-            float((residuals**2).sum()),
-        )
+        of_prompts = variance_of_sum(residuals.sum(axis=1))
+        overlap = min(interaction(residuals, self.sizes), of_prompts, of_examples)
+        return Spread((of_prompts, of_examples), (self.shape[0] - 1, max(freedom, 1)), overlap)
 
 
 def _of_best(pair: PromptPair, confidence: float, generator: np.random.Generator) -> Estimate:

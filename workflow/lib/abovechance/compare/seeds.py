@@ -17,6 +17,7 @@ from abovechance.core.estimates import (
     Estimate,
     Spread,
     clustered_variance,
+    interaction,
     intraclass,
     satterthwaite,
     variance_of_sum,
@@ -57,8 +58,8 @@ def over_seeds(
     """Compare two models of which each was trained with several seeds; see ``OverSeeds``.
 
     Both models have the same examples but different seeds. So the variance is the sum of the variance over
-    seeds and the variance over examples, minus the part that both contain (Cameron, Gelbach and Miller,
-    2011); see ``Spread``. A model with one seed is assumed to have the variance of the other model. If both
+    seeds and the variance over examples, minus the part that both contain (``core.estimates.interaction``);
+    see ``Spread``. A model with one seed is assumed to have the variance of the other model. If both
     models have one seed, the variance over seeds is not included.
 
     Parameters
@@ -127,7 +128,8 @@ def seeds_spread(
         parts[0].sum(axis=0) - parts[1].sum(axis=0), np.bincount(groups), intraclass(by_example, groups)
     )
     several = [residuals for residuals in parts if len(residuals) > 1]
-    overlap = sum(map(_interaction, several))
+    sizes = np.bincount(groups).astype(float)
+    overlap = sum(interaction(residuals, np.broadcast_to(sizes, residuals.shape)) for residuals in several)
     variances, freedoms = [0.0], [1.0]
     if several:
         variances = [variance_of_sum(residuals.sum(axis=1)) for residuals in several]
@@ -146,17 +148,6 @@ def seeds_spread(
     # the variance is at least that over seeds, and that over examples
     overlap = min(overlap, sum(variances), over_examples)
     return Spread((*variances, over_examples), (*freedoms, max(freedom, 1)), overlap)
-
-
-def _interaction(residuals: Floats) -> float:
-    """Return the variance of a mean over (seeds, clusters) that is part of the variance over either.
-
-    It is that of what a seed does to a cluster beside what it does to all, and beside how hard the cluster
-    is, which both models share.
-    """
-    seeds, clusters = residuals.shape
-    beside = residuals - residuals.mean(axis=0) - residuals.mean(axis=1, keepdims=True)
-    return float((beside**2).sum()) * seeds / (seeds - 1) * clusters / (clusters - 1)
 
 
 def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import floats
+from abovechance.core.arrays import Floats, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.resampling import BATCH, cluster_sums, numbered
 from abovechance.core.words import percent
@@ -178,6 +178,29 @@ def variance_of_sum(parts: ArrayLike) -> float:
     """
     values = floats(parts)
     return len(values) / max(len(values) - 1, 1) * float((values**2).sum())
+
+
+def interaction(parts: Floats, sizes: Floats) -> float:
+    """Return the part of a mean's variance that is in both the variance over rows and that over clusters.
+
+    It is the variance of what a row does to a cluster beside what it does to all clusters, and beside what
+    the cluster does to all rows. (Cameron, Gelbach and Miller (2011) take all squares, with what a cluster
+    does to all rows. Of few rows, that is too much.)
+
+    Parameters
+    ----------
+    parts
+        (rows, clusters) by how much each moves the mean; a row is a training seed or a prompt.
+    sizes
+        (rows, clusters) how many examples each has; 0 if none.
+    """
+    beside = parts - parts.sum(axis=1, keepdims=True) * sizes / sizes.sum(axis=1, keepdims=True)
+    rows = (sizes > 0).sum(axis=0)
+    # a cluster that one row has shows no difference between rows
+    shared = np.where(rows > 1, beside.sum(axis=0) / np.maximum(rows, 1), 0.0)
+    squares = (np.where(sizes > 0, beside - shared, 0.0) ** 2).sum(axis=0)
+    clusters = parts.shape[1]
+    return float((squares * rows / np.maximum(rows - 1, 1)).sum()) * clusters / (clusters - 1)
 
 
 def clustered_variance(
