@@ -132,7 +132,7 @@ def _measures(scores: Floats, remaining: Floats, rows: SeriesRows | None) -> pd.
     with np.errstate(invalid="ignore", divide="ignore"):
         means = filled @ remaining / counts
         variances = np.maximum(filled**2 @ remaining / counts - means**2, 0) / (counts - 1)
-    row_means, errors = pd.DataFrame(means), pd.DataFrame(np.sqrt(variances)).where(counts > 1)
+    row_means, errors = pd.DataFrame(means), pd.DataFrame(np.sqrt(variances))  # nan of a single response
     steady = [rows.monotonicity(draw) for draw in means.T] if rows is not None else np.nan
     columns = [row_means.mean(), errors.mean(), row_means.std(), steady]
     return pd.DataFrame(dict(zip(MEASURES, columns, strict=True)))

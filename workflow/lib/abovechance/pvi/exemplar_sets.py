@@ -110,9 +110,7 @@ def repeated_measures(values: ArrayLike, clusters: ArrayLike | None = None) -> R
     defined = np.isfinite(numeric).all(axis=0)
     numeric = numeric[:, defined]
     sets, examples = numeric.shape
-    # of which the mean is the mean over examples
     blocks, _ = cluster_sums(numeric, groups[defined])
-    blocks = blocks * (blocks.shape[1] / max(examples, 1))
     if sets < 2 or blocks.shape[1] < 2:
         return Repeated(NONE, np.nan, np.nan, examples)
     between, within = _between_and_within(blocks)
