@@ -227,7 +227,7 @@ def _show_tables(*tables: tuple[str, pd.DataFrame]) -> None:
     """Print the tables that have rows, each below its heading."""
     for heading, table in tables:
         if len(table):
-            typer.echo(f"\n{heading}\n")
+            print_text(f"\n{heading}\n")
             columns, order = (many.PAIRS, PAIRS_ORDER) if heading == PAIRS else (PAIR, ())
             show(table, as_json=False, upright=len(table) == 1, columns=columns, order=order)
 
