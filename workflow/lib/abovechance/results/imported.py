@@ -192,9 +192,8 @@ def _kind(arrow: pa.DataType) -> str:
 
 
 def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
-    """Return the different values of a column in one part of a file."""
-    place = file.schema_arrow.names.index(column)
-    statistics = file.metadata.row_group(part).column(place).statistics
-    if statistics is not None and statistics.has_min_max and statistics.min == statistics.max:
-        return [statistics.min]
+    """Return the different values of a column in one part of a file.
+
+    They are read, because pyarrow ends the process if the statistics in a file are damaged.
+    """
     return file.read_row_group(part, columns=[column])[column].unique().to_pylist()
