@@ -1,4 +1,4 @@
-"""Folders with several kinds of results: what is read, what is left out, and what is noted."""
+"""Folders with several kinds of results: which are read, left out and noted, and what they are named."""
 
 import json
 from dataclasses import replace

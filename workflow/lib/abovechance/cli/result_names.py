@@ -1,4 +1,4 @@
-"""What results are called: each file as a prompt, and runs of one model as several."""
+"""Names of results: of each file as a prompt, and of several runs of one model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def prompt_names(runs: list[Run], paths: list[Path]) -> dict[str, str]:
     folders = {run.file: _folder(run, paths) for run in runs}
     whole = {run.file: Path(run.file).relative_to(folders[run.file]) for run in runs}
     parents = {run.file: _without_model(whole[run.file].parts[:-1], run.model) for run in runs}
-    # where files are outside of it, a folder with the model's name is something else
+    # a folder with the model's name is not the tool's if other files of the given folder lie outside of it
     mixed = {folders[file] for file, parts in parents.items() if parts is None}
     short = {}
     for run in runs:
@@ -52,7 +52,7 @@ def source_names(runs: list[Run], paths: list[Path], each_file: bool) -> dict[st
     Parameters
     ----------
     each_file
-        Whether a source can have several results on a task, because each is of another prompt.
+        Whether each file is another prompt, so that a source can have several results on a task.
 
     Returns
     -------

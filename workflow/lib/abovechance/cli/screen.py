@@ -104,7 +104,7 @@ def _is_numeric(values: pd.Series, column: Column | None) -> bool:
 def _widths(cells: pd.DataFrame, numeric: Sequence[bool], width: int, least: int) -> list[int]:
     """The widths of the columns that fit, from the left: whole numbers, and texts as far as there is room.
 
-    Texts become narrower where fewer than the least number of columns fit.
+    Texts become narrower if fewer than ``least`` columns fit.
     """
     words = [max(map(cell_len, str(name).split())) for name in cells.columns]
     whole = [max(map(cell_len, cells.iloc[:, place]), default=1) for place in range(len(words))]

@@ -33,7 +33,7 @@ class UnsupportedMetric(InputError):
     Attributes
     ----------
     has_filter
-        Whether the results have the filter that is asked for.
+        Whether the results have the filter of ``--filter``.
     """
 
     def __init__(self, message: str, has_filter: bool = False) -> None:
@@ -78,7 +78,7 @@ class Options:
 
     @property
     def is_selective(self) -> bool:
-        """Whether a metric, a filter or an epoch is asked for."""
+        """Whether the user chose a metric, a filter or an epoch."""
         return (self.metric, self.filter, self.epoch) != (None, None, None)
 
     @property
