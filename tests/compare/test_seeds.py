@@ -376,7 +376,7 @@ def test_intervals_over_few_seeds_cover(counts, deviations):
 
 @pytest.mark.parametrize("counts", [(10, 10), (10, 9), (5, 4)])
 def test_intervals_cover_if_examples_differ_in_how_hard_they_are(counts):
-    """Intervals missed 13 % of differences when the difficulty of examples was subtracted from the variance."""
+    """Intervals missed 13 % of differences when the difficulty of examples was taken from the variance."""
     generator = np.random.default_rng(1)
     missed = 0
     for _ in range(600):
