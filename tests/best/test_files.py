@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from abovechance.best.candidates import Candidates
-from abovechance.best.files import LOOKS_LIKE, ReportedScores, is_candidates_file, read_candidates
+from abovechance.best.files import LOOKS_LIKE, ReportedScores, from_rows, is_candidates_file, read_candidates
 from abovechance.cli import app
 from abovechance.core.errors import InputError
 
@@ -374,3 +375,17 @@ def test_files_of_candidates_are_known_by_their_content(tmp_path: Path) -> None:
     assert not is_candidates_file(written(tmp_path, {"other": 1}))
     assert not is_candidates_file(written(tmp_path, json.dumps(GEPA), "r.txt"))
     assert not is_candidates_file(tmp_path)
+
+
+@pytest.mark.parametrize(("shots", "chosen"), [(0, "c"), (1, "b"), (2, "b")])  # b and c have 4 of 9
+def test_prompts_that_lack_their_own_demonstrations_are_compared_by_scores(shots, chosen):
+    rows = [
+        {"candidate": name, "example": str(place), "score": score}
+        for name, scores in (("a", "-000000110"), ("b", "0-10011010"), ("c", "10-1000011"))
+        for place, score in enumerate(scores)
+        if score != "-"
+    ]
+    table = pd.DataFrame(rows).astype({"score": float})
+    candidates = from_rows(table, "t", shots)
+    assert candidates.comparable == (shots > 0)
+    assert candidates.names[candidates.chosen] == chosen

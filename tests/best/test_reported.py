@@ -164,8 +164,8 @@ def test_a_candidate_on_few_examples_that_scores_higher_is_named() -> None:
     best = judge_reported([0.3, 0.9], [100, 80], ["a", "b"])
     assert (best.chosen, best.not_eligible) == ("a", "b")
     assert best.assumption.endswith(
-        "Candidates with less than 90% of the examples count as tried, but are not chosen. One of these, "
-        "'b', scores higher: 90.0% on 80 examples."
+        "Candidates with less than 90% of the examples are not chosen, but count as tried on as many as the "
+        "chosen one, so luck is overestimated. One of these, 'b', scores higher: 90.0% on 80 examples."
     )
     assert "The chosen one does not stand out from the others (p = 1.00)." in " ".join(best.sentences)
     assert judge_reported([0.3, 0.2], [100, 80], ["a", "b"]).not_eligible is None

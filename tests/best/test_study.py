@@ -6,8 +6,11 @@ import pytest
 
 from abovechance.best import Candidates, debiased_score, selection_null
 from abovechance.best.heldout import DEBIASED, calibration, heldout_estimates
-from abovechance.best.study import SELECTION, selected
+from abovechance.best.study import SELECTION, candidates_of, selected
+from abovechance.chance.verdicts import ranked
 from abovechance.core.settings import Setting
+from abovechance.results.accuracy import accuracy_by_prompt
+from abovechance.results.response_matrix import ResponseMatrix
 from abovechance.study.clusters import clusters_of
 from tests.best.simulated import answers, true_scores
 
@@ -33,6 +36,57 @@ def test_a_setting_has_what_its_answers_give() -> None:
     assert (row["debiased_accuracy"], row["debiased_low"]) == (estimate.value, estimate.low)
     assert (row["expected_by_luck"], row["selection_tail"]) == (null.expected, null.p)
     assert row["selection_tail"] < 0.01
+
+
+def setting_with_gaps(seed: int, shots: int) -> pd.DataFrame:
+    """Predictions of eight prompts that lack their own demonstrations, or other numbers of easy examples."""
+    generator = np.random.default_rng(seed)
+    table = predictions(generator.random((8, 20)) < 0.6, missing=shots)
+    if shots == 0:
+        table["chance"] = np.where(table["example"].astype(int) < 10, 0.5, 0.25)
+        is_easy = table["chance"] == 0.5
+        table = table[generator.random(len(table)) < np.where(is_easy, 0.9 - table["prompt"] / 10, 0.8)]
+    return table.assign(shots=shots)
+
+
+@pytest.mark.parametrize("shots", [0, 1, 3])
+@pytest.mark.parametrize("seed", range(8))
+def test_luck_is_that_of_the_best_prompt_of_the_verdict(seed: int, shots: int) -> None:
+    table = setting_with_gaps(seed, shots)
+    best_prompt = ranked(accuracy_by_prompt(table.assign(tie=False))).iloc[0]
+    row = selected([table], {}, seed=1).iloc[0]
+    # the scores of each example belong to any prompt that is evaluated on it
+    chance = table.groupby("prompt")["chance"].agg(
+        center="mean", unit=lambda p: np.sqrt((p * (1 - p)).sum()) / len(p)
+    )
+    if shots:  # the accuracies are compared
+        chance = chance * 0 + [0, 1]
+    generator, best, reached = np.random.default_rng(2), [], []
+    center, unit = chance.loc[best_prompt["prompt"]]
+    for _ in range(800):
+        order = generator.random(len(table))
+        places = np.lexsort((order, table["example"])), np.lexsort((table["prompt"], table["example"]))
+        exchanged = table["correct"].to_numpy().copy()
+        exchanged[places[1]] = table["correct"].to_numpy()[places[0]]
+        scores = (table.assign(correct=exchanged).groupby("prompt")["correct"].mean() - chance["center"]) / (
+            chance["unit"]
+        )
+        best.append(center + scores.max() * unit)
+        reached.append(best[-1] >= best_prompt["accuracy"] - 1e-9)
+    error = 4 * np.std(best) * np.sqrt(1 / 800 + 1 / 1000)
+    assert row["expected_by_luck"] == pytest.approx(np.mean(best), abs=error)
+    assert row["selection_tail"] == pytest.approx(np.mean(reached), abs=0.1)
+    assert row["debiased_low"] < best_prompt["accuracy"] < row["debiased_high"]
+    # and so on a part of the examples
+    candidates = candidates_of(ResponseMatrix.from_predictions(table), shots, None)
+    part = table[table["example"].isin(table["example"].unique()[:12])].groupby("prompt")
+    scores = (part["correct"].mean() - part["chance"].mean()) / part["chance"].agg(
+        lambda p: np.sqrt((p * (1 - p)).sum()) / len(p)
+    )
+    expected = part["correct"].mean() if shots else scores
+    on_part = candidates.on(np.arange(20) < 12)
+    assert on_part.compared == pytest.approx(expected.to_numpy())
+    assert on_part.names[on_part.chosen] == str(expected.idxmax())
 
 
 def test_a_single_prompt_is_not_chosen() -> None:

@@ -49,8 +49,8 @@ def test_a_whole_judgement(missing):
     assert best.difference == debiased_difference(candidates, 1, 0.9, seed=4)
     p_start = above_start(candidates, 1, 600, 4)
     assert best.p_start == p_start[chosen]
-    rank = -(candidates.means if missing == 0 else candidates.standardized)
-    order = np.argsort(rank, kind="stable")
+    standardized = (candidates.means - candidates.null_means) / candidates.null_deviations
+    order = np.argsort(-(candidates.means if missing == 0 else standardized), kind="stable")
     table = best.candidates
     assert table.index.tolist() == [0, 1, 2, 3, 4]
     assert [*table.columns] == ["candidate", "examples", "score", "p", "difference", "p_start"]
@@ -131,8 +131,8 @@ def test_a_whole_judgement_of_reported_scores():
     assert best.assumption == (
         "The answers to each example are unknown, so a correlation of 0.3 between candidates is assumed. At "
         f"a correlation of 0, the best would be expected at {independent.expected:.1%} (p = {p}). Candidates "
-        "with less than 90% of the examples count as tried, but are not chosen. One of these, 'd', scores "
-        "higher: 90.0% on 20 examples."
+        "with less than 90% of the examples are not chosen, but count as tried on as many as the chosen one, "
+        "so luck is overestimated. One of these, 'd', scores higher: 90.0% on 20 examples."
     )
 
 

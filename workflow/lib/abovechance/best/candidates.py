@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,15 +43,28 @@ class Candidates:
         candidate is not evaluated.
     clusters
         (examples,) the same number for examples that belong together.
+    comparable
+        Whether the highest score is the best. If candidates are evaluated on different examples, a score
+        over few or easy examples is high by luck, so candidates are compared by standardized scores.
+    chance
+        (examples,) probability that a guesser is right, by which scores are standardized; None if they are
+        standardized by those of equally good candidates.
     """
 
     names: tuple[str, ...]
     scores: Floats
     clusters: Ints
+    comparable: bool
+    chance: Floats | None = None
 
     @classmethod
     def from_scores(
-        cls, scores: ArrayLike, names: Sequence[str] | None = None, clusters: ArrayLike | None = None
+        cls,
+        scores: ArrayLike,
+        names: Sequence[str] | None = None,
+        clusters: ArrayLike | None = None,
+        comparable: bool = False,
+        chance: ArrayLike | None = None,
     ) -> Candidates:
         """Return candidates after checking their scores.
 
@@ -63,6 +76,10 @@ class Candidates:
             (candidates,) unique names; numbers from 0 unless given.
         clusters
             (examples,) the same value for examples that belong together. Without it, each is by itself.
+        comparable
+            Whether the highest score is the best even if candidates are evaluated on different examples.
+        chance
+            See the attribute.
 
         Raises
         ------
@@ -90,7 +107,10 @@ class Candidates:
             )
         used = evaluated.any(axis=0)
         groups, _ = numbered(matrix.shape[1], clusters)
-        return cls(labels, matrix[:, used], groups[used])
+        of_used = None if chance is None else floats(chance)[used]
+        return cls(
+            labels, matrix[:, used], groups[used], comparable or bool(evaluated[:, used].all()), of_used
+        )
 
     @property
     def evaluated(self) -> Bools:
@@ -150,19 +170,50 @@ class Candidates:
         return np.where(deviations > 1e-12, deviations, 1.0)
 
     @cached_property
-    def standardized(self) -> Floats:
-        """(candidates,) standard deviations by which a score is above its expectation among equals."""
-        return (self.means - self.null_means) / self.null_deviations
+    def scale(self) -> tuple[Floats, Floats]:
+        """(candidates,) the score that is 0 where candidates are compared, and how much more is 1."""
+        if self.comparable:
+            return np.zeros(len(self.names)), np.ones(len(self.names))
+        if self.chance is None:
+            return self.null_means, self.null_deviations
+        evaluated = self.evaluated.astype(np.float64)
+        variances = evaluated @ (self.chance * (1 - self.chance))
+        deviations = np.sqrt(np.where(variances > 0, variances, 1.0))
+        return evaluated @ self.chance / self.examples, deviations / self.examples
+
+    @property
+    def scale_of_examples(self) -> tuple[Floats, Floats]:
+        """(examples,) mean and variance of the scores by which scores on some examples are standardized."""
+        if self.comparable:
+            return np.zeros(self.scores.shape[1]), np.ones(self.scores.shape[1])
+        if self.chance is None:
+            return np.nanmean(self.scores, axis=0), np.nanvar(self.scores, axis=0)
+        return self.chance, self.chance * (1 - self.chance)
+
+    @cached_property
+    def compared(self) -> Floats:
+        """(candidates,) the numbers by which candidates are compared: scores, or standardized scores."""
+        center, unit = self.scale
+        return (self.means - center) / unit
 
     @cached_property
     def chosen(self) -> int:
-        """The place of the best candidate: the highest score, and the first one on ties.
+        """The place of the best candidate, the first one on ties."""
+        return int(np.flatnonzero(self.compared >= self.compared.max() - 1e-9)[0])
 
-        If candidates are evaluated on different examples, it is the one with the highest standardized score,
-        because a mean over few or easy examples is high by luck.
-        """
-        values = self.means if self.complete else self.standardized
-        return int(np.flatnonzero(values >= values.max() - 1e-9)[0])
+    def on(self, examples: Bools, candidates: Ints | None = None) -> Candidates:
+        """Return some candidates, or all, on those of some examples that one of them is evaluated on."""
+        chosen = np.arange(len(self.names)) if candidates is None else candidates
+        used = np.flatnonzero(examples & self.evaluated[chosen].any(axis=0))
+        scores = self.scores[np.ix_(chosen, used)]
+        return replace(
+            self,
+            names=tuple(self.names[place] for place in chosen),
+            scores=scores,
+            clusters=np.unique(self.clusters[used], return_inverse=True)[1],
+            comparable=self.comparable or not np.isnan(scores).any(),
+            chance=None if self.chance is None else self.chance[used],
+        )
 
     def place(self, name: str) -> int:
         """Return the place of a candidate by its name; InputError if there is none of that name."""

@@ -96,7 +96,7 @@ def debiased_score(
     # above the means of the examples, because candidates can have easy or hard ones
     above = candidates.scores - np.nanmean(candidates.scores, axis=0)
     base = observed - float(np.nanmean(above[chosen]))
-    value = base + _crossfitted(candidates.scores, candidates.clusters, above, splits, seed)
+    value = base + _crossfitted(candidates, above, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
 
 
@@ -120,7 +120,8 @@ def debiased_difference(
     """
     shared = ~np.isnan(candidates.scores[start])
     differences = candidates.scores[:, shared] - candidates.scores[start, shared]
-    clusters = np.unique(candidates.clusters[shared], return_inverse=True)[1]
+    of_start = candidates.on(shared)
+    clusters = of_start.clusters
     chosen = candidates.chosen
     evaluated = int((~np.isnan(differences[chosen])).sum())
     observed = float(np.nanmean(differences[chosen])) if evaluated else np.nan
@@ -137,7 +138,7 @@ def debiased_difference(
     own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)] + 2 * largest**2 / evaluated
     error = sqrt(max(noise.variance, own_variance) / evaluated)
     low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
-    value = _crossfitted(candidates.scores[:, shared], clusters, differences, splits, seed)
+    value = _crossfitted(of_start, differences, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
 
 
@@ -245,27 +246,26 @@ def binomial_interval(
     return float(low), float(high)
 
 
-def _crossfitted(scores: Floats, clusters: Ints, values: Floats, splits: int, seed: int) -> float:
+def _crossfitted(candidates: Candidates, values: Floats, splits: int, seed: int) -> float:
     """Return the mean value, on one half of the examples, of the candidate that is best on the other half.
-
-    The best stands out most among those with the same examples, in standard deviations.
 
     Parameters
     ----------
-    scores
-        (candidates, examples) by which the best is chosen.
     values
         (candidates, examples) whose mean is taken.
     """
     if splits < 1:
         raise InputError(f"splits is {splits}; expected at least 1")
-    count = int(clusters.max()) + 1
+    clusters, count = candidates.clusters, int(candidates.clusters.max()) + 1
     generator = np.random.default_rng(seed)
     halves = np.argsort(generator.random((splits, count)), axis=1) < (count + 1) // 2
     halves = np.concatenate([halves, ~halves])[:, clusters]  # (2 splits, examples) where the choice is made
-    above, sizes = _means(scores - np.nanmean(scores, axis=0), halves)
-    variance, _ = _means(np.where(np.isnan(scores), np.nan, np.nanvar(scores, axis=0)), halves)
-    choice = np.where(sizes > 0, above * np.sqrt(sizes / np.where(variance > 1e-12, variance, 1.0)), -np.inf)
+    center, variances = candidates.scale_of_examples
+    above, sizes = _means(candidates.scores - center, halves)
+    if not candidates.comparable:
+        variance, _ = _means(np.where(candidates.evaluated, variances, np.nan), halves)
+        above *= np.sqrt(sizes / np.where(variance > 1e-12, variance, 1.0))
+    choice = np.where(sizes > 0, above, -np.inf)
     value, weight = _means(values, ~halves)
     choice[weight == 0] = -np.inf
     # of candidates that are equally good, the mean

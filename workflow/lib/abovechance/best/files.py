@@ -253,8 +253,14 @@ def _from_csv(path: Path) -> Candidates | ReportedScores:
     return ReportedScores(table.texts["candidate"].tolist(), np.array(scores), sizes)
 
 
-def from_rows(table: pd.DataFrame, place: Path | str) -> Candidates:
+def from_rows(table: pd.DataFrame, place: Path | str, shots: int = 0) -> Candidates:
     """Return candidates from rows with ``candidate``, ``example``, ``score`` and optionally ``cluster``.
+
+    Parameters
+    ----------
+    shots
+        Number of demonstrations. Prompts that lack no more examples than these are compared by their scores,
+        as in verdicts.
 
     Raises
     ------
@@ -271,12 +277,15 @@ def from_rows(table: pd.DataFrame, place: Path | str) -> Candidates:
         if (several := of_example.nunique() > 1).any():
             raise InputError(f"{place}: example '{examples[int(np.argmax(several))]}' has several clusters")
         clusters = of_example.first().to_numpy()
-    return _checked(place, scores, list(map(str, names)), clusters)
+    comparable = shots > 0 and int(np.ptp((~np.isnan(scores)).sum(axis=1))) <= shots
+    return _checked(place, scores, list(map(str, names)), clusters, comparable)
 
 
-def _checked(place: Path | str, scores: Floats, names: list[str], clusters: Any) -> Candidates:
+def _checked(
+    place: Path | str, scores: Floats, names: list[str], clusters: Any, comparable: bool = False
+) -> Candidates:
     with located(place):
-        return Candidates.from_scores(scores, names, clusters)
+        return Candidates.from_scores(scores, names, clusters, comparable)
 
 
 def _score(value: Any, place: str) -> float:

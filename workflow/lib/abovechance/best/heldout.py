@@ -11,7 +11,7 @@ import pandas as pd
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import debiased_score
 from abovechance.best.study import candidates_of
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Bools, Ints
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import of_share
@@ -89,7 +89,7 @@ def heldout_estimates(
         setting = setting_of(predictions)
         matrix = ResponseMatrix.from_predictions(predictions)
         if len(matrix.prompts) > 1:
-            candidates = candidates_of(matrix, clusters.get(setting.task))
+            candidates = candidates_of(matrix, setting.shots, clusters.get(setting.task))
             rows = _heldout(candidates, setting, seed, validation, prompt_counts)
             tables.append(setting.label(pd.DataFrame(rows, columns=[*DEBIASED.columns][3:])))
     return DEBIASED.together(tables)
@@ -106,23 +106,23 @@ def _heldout(
         order = generator.permutation(len(candidates.names))
         in_validation = np.isin(candidates.clusters, chosen)
         for requested in sorted({count for count in prompt_counts if count > 1}):
-            scores = candidates.scores[np.sort(order[:requested])]
-            usable = ~np.isnan(scores[:, in_validation]).all(axis=1)
-            usable &= ~np.isnan(scores[:, ~in_validation]).all(axis=1)
+            prompts = np.sort(order[:requested])
+            usable = candidates.evaluated[np.ix_(prompts, in_validation)].any(axis=1)
+            usable &= candidates.evaluated[np.ix_(prompts, ~in_validation)].any(axis=1)
             if usable.sum() > 1:
-                row = _split(scores[usable], candidates.clusters, in_validation, setting.seed(seed, "halves"))
+                row = _split(candidates, prompts[usable], in_validation, setting.seed(seed, "halves"))
                 rows.append({"split": split, "requested_prompts": requested, **row})
     return rows
 
 
-def _split(scores: Floats, clusters: Ints, in_validation: np.ndarray, seed: int) -> dict[str, float]:
+def _split(candidates: Candidates, prompts: Ints, in_validation: Bools, seed: int) -> dict[str, float]:
     """Return the estimate from the validation examples, and the chosen prompt's test accuracy."""
-    candidates = Candidates.from_scores(scores[:, in_validation], clusters=clusters[in_validation])
-    estimate = debiased_score(candidates, splits=HALVES, seed=seed)
-    test = scores[candidates.chosen, ~in_validation]
+    on_validation = candidates.on(in_validation, prompts)
+    estimate = debiased_score(on_validation, splits=HALVES, seed=seed)
+    test = candidates.scores[prompts[on_validation.chosen], ~in_validation]
     return {
-        "prompts": len(scores),
-        "validation_examples": int(candidates.examples[candidates.chosen]),
+        "prompts": len(prompts),
+        "validation_examples": int(on_validation.examples[on_validation.chosen]),
         "validation_accuracy": estimate.observed,
         "debiased_accuracy": estimate.value,
         "debiased_low": estimate.low,

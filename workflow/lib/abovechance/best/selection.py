@@ -85,14 +85,14 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
     draws = _draws(candidates, draws)
     exact = _all_exchanges(candidates)
     parts = [exact] if exact else _random_exchanges(candidates, draws, np.random.default_rng(seed))
-    observed, chosen = candidates.standardized, candidates.chosen
+    observed, chosen = candidates.compared, candidates.chosen
+    center, unit = candidates.scale
     best, weights = [], []
     reached = np.zeros(len(observed))
     for totals, weight in parts:
         means = totals / candidates.examples[:, None]
-        deviations = (means - candidates.null_means[:, None]) / candidates.null_deviations[:, None]
-        largest = deviations.max(axis=0)
-        best.append(candidates.null_means[chosen] + largest * candidates.null_deviations[chosen])
+        largest = ((means - center[:, None]) / unit[:, None]).max(axis=0)
+        best.append(center[chosen] + largest * unit[chosen])
         weights.append(weight)
         reached += _tail(largest, weight, observed)
     distribution = Discrete.from_values(np.concatenate(best), np.concatenate(weights))

@@ -37,11 +37,15 @@ LUCK = TableSchema(
 DRAWS = 1_000  # random exchanges for each setting
 
 
-def candidates_of(matrix: ResponseMatrix, clusters: pd.Series[int] | None) -> Candidates:
-    """Return the prompts of a setting as candidates; ``clusters`` are those of its task, if known."""
+def candidates_of(matrix: ResponseMatrix, shots: int, clusters: pd.Series[int] | None) -> Candidates:
+    """Return the prompts of a setting as candidates, of which the best is that of the verdict.
+
+    ``clusters`` are those of its task, if known.
+    """
     scores = np.where(matrix.evaluated, matrix.correct.astype(np.float64), np.nan)
     codes = None if clusters is None else clusters_of_names(map(str, matrix.examples), clusters)
-    return Candidates.from_scores(scores, matrix.prompts.tolist(), codes)
+    comparable = not matrix.uneven(shots)
+    return Candidates.from_scores(scores, matrix.prompts.tolist(), codes, comparable, matrix.chance)
 
 
 def selected(
@@ -64,7 +68,7 @@ def selected(
         matrix = ResponseMatrix.from_predictions(predictions)
         if len(matrix.prompts) < 2:
             continue
-        candidates = candidates_of(matrix, clusters.get(setting.task))
+        candidates = candidates_of(matrix, setting.shots, clusters.get(setting.task))
         null = selection_null(candidates, draws=DRAWS, seed=setting.seed(seed, "selection"))
         estimate = debiased_score(candidates, seed=setting.seed(seed, "halves"))
         rows.append(

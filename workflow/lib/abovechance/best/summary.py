@@ -242,7 +242,7 @@ def judge_best(
         }
     )
     chosen = candidates.chosen
-    order = np.argsort(-(candidates.means if candidates.complete else candidates.standardized), kind="stable")
+    order = np.argsort(-candidates.compared, kind="stable")
     with_start: dict[str, Any] = {}
     if start is not None:
         table["difference"], table["p_start"], with_start = _against_start(
@@ -266,7 +266,7 @@ def judge_best(
         high=estimate.high,
         confidence=confidence,
         candidates=table.iloc[order].reset_index(drop=True),
-        assumption="" if candidates.complete else assumption,
+        assumption="" if candidates.comparable else assumption,
         draws=null.draws,
         **with_start,
     )
@@ -354,7 +354,8 @@ def judge_reported(
     sentences = [_assumption(correlation, independent, vary_less)]
     if partial.any():
         sentences.append(
-            f"Candidates with less than {NEARLY_ALL:.0%} of the examples count as tried, but are not chosen."
+            f"Candidates with less than {NEARLY_ALL:.0%} of the examples are not chosen, but count as tried "
+            "on as many as the chosen one, so luck is overestimated."
         )
     if is_higher:
         sentences.append(

@@ -158,7 +158,7 @@ def _of_prompts(paths: list[Path], start: str | None, options: Options) -> list[
     table = table.rename(columns={"prompt": "candidate"}).astype({"candidate": str, "example": str})
     clusters = clusters_of_studies(paths)
     prompts_of = [
-        (setting, from_rows(_with_clusters(rows, clusters.get(setting.task)), setting.words))
+        (setting, from_rows(_with_clusters(rows, clusters.get(setting.task)), setting.words, setting.shots))
         for setting, rows in by_setting(table)
         if rows["candidate"].nunique() > 1
     ]
