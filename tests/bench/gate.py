@@ -30,7 +30,9 @@ MOST = 200  # examples that differ; more are improbable if at most MOST_EXPECTED
 MOST_EXPECTED = 130
 
 
-def lower_ends(examples: int, limit: int = MOST) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def lower_ends(
+    examples: int, limit: int = MOST, alpha: float = ALPHA
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gains, losses and lower ends of the intervals of all results with up to so many differing examples."""
     rows = []
     for gains in range(min(examples, limit) + 1):
@@ -39,7 +41,7 @@ def lower_ends(examples: int, limit: int = MOST) -> tuple[np.ndarray, np.ndarray
             variance = ((gains + losses) / examples - value**2) / (examples - 1)
             parts = gains / examples**2, losses / examples**2
             difference = GateDifference(value, Spread((variance,), (examples - 1,)), 1 / examples, *parts)
-            rows.append((gains, losses, difference.low(ALPHA)))
+            rows.append((gains, losses, difference.low(alpha)))
     gains, losses, low = np.array(rows).T
     return gains, losses, low
 
@@ -49,9 +51,9 @@ def limit_of(examples: int) -> int:
     return examples if examples <= MOST else MOST_EXPECTED
 
 
-def largest_errors(examples: int) -> tuple[float, float]:
+def largest_errors(examples: int, alpha: float = ALPHA) -> tuple[float, float]:
     """Return the largest probabilities of *better* for equal models, and of *not worse* for worse ones."""
-    gains, losses, low = lower_ends(examples)
+    gains, losses, low = lower_ends(examples, alpha=alpha)
     counts = np.stack([gains, losses, examples - gains - losses], axis=1)
 
     def probability(gain: float, loss: float, least: float) -> float:

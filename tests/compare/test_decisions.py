@@ -1,6 +1,6 @@
 """The gate by loops over clusters, prompts and tasks, and every number and sentence of a result."""
 
-from math import inf, isfinite, isnan, sqrt
+from math import inf, isfinite, isnan, log, sqrt
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,8 @@ def expected_end(difference: GateDifference, alpha: float, more: float, less: fl
     d = max(np.roots([1 + q**2 * squares, -(q**2) * (slope + 2 * squares * value), -squared]).real)
     end = value - d
     assert d == pytest.approx(sqrt(squared + q**2 * (slope * d + squares * (value**2 - end**2))))
-    return d + difference.unit / 2 * (1 + (difference.gains + difference.losses) / difference.unit)
+    # without any gain or loss, an end is where none is seen with the probability alpha (a Poisson count)
+    return d + difference.unit * max(0.5, -log(alpha) - q**2) + (difference.gains + difference.losses) / 2
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,18 @@ def test_the_interval_is_close_to_that_of_the_comparison_if_many_examples_differ
     assert result.difference == pytest.approx(candidate.mean() - reference.mean())
 
 
-@pytest.mark.parametrize("examples", [20, 50, 200, 1000])
-def test_wrong_decisions_of_one_prompt_have_at_most_the_stated_probability(examples):
-    assert max(largest_errors(examples)) <= 0.05
+@pytest.mark.parametrize(
+    ("examples", "alpha"),
+    [(20, 0.05), (50, 0.05), (200, 0.05), (1000, 0.05), *((20, alpha) for alpha in (0.01, 0.1, 0.2, 0.4))],
+)
+def test_wrong_decisions_of_one_prompt_have_at_most_the_stated_probability(examples, alpha):
+    assert max(largest_errors(examples, alpha)) <= alpha
+
+
+@pytest.mark.parametrize("alpha", [0.0001, 0.05, 0.1, 0.2, 0.4])
+def test_a_loss_that_would_often_not_be_seen_is_not_excluded(alpha):
+    scores = np.ones(200)
+    assert gate(responses_of(scores, scores), 0.0, alpha).low <= -(1 - alpha ** (1 / 200))
 
 
 def test_the_interval_is_computed_from_the_responses():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, isfinite, nan, sqrt
+from math import ceil, isfinite, log, nan, sqrt
 
 import pandas as pd
 from scipy.optimize import brentq
@@ -45,7 +45,7 @@ GATE_TASKS = {
     "high": Column.number("upper end of this interval"),
     "worse_holm": Column.tail(
         "one-sided p-value of the hypothesis that the candidate is not worse on the task, adjusted for the "
-        "number of tasks and their mean (Holm)"
+        "number of tasks and their mean (Holm); single p-values are not computed below 1e-12"
     ),
     "decision": Column.text("better, not worse, worse or cannot tell, for this task by itself"),
 }
@@ -119,8 +119,9 @@ class GateDifference:
         slope = self.unit * max(2 * share - 1, 0.0)
         squares = self.unit if from_zero > 0 else 0.0
         a, b = 1 + q**2 * squares, q**2 * (slope + 2 * squares * from_zero)
-        # if both models differ on nearly all examples, the difference moves in steps of two units
-        correction = self.unit / 2 + (self.gains + self.losses) / 2
+        # without losses, at least those that are not seen with a probability of alpha; and if both models
+        # differ on nearly all examples, the difference moves in steps of two units
+        correction = self.unit * max(0.5, -log(alpha) - q**2) + (self.gains + self.losses) / 2
         return (b + sqrt(b**2 + 4 * a * self.spread.reach(alpha) ** 2)) / (2 * a) + correction
 
     def worse_p(self) -> float:
