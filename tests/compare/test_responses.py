@@ -16,7 +16,7 @@ from abovechance.compare import compare
 from abovechance.compare.comparison import generalizes, headline_of
 from abovechance.compare.leaderboard import read_leaderboard
 from abovechance.compare.responses import arrange
-from abovechance.compare.study import of_study, responses_of_study
+from abovechance.compare.study import of_seeds, of_study, responses_of_study
 from abovechance.core.errors import InputError
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.shown.differences_of_models import score_numbers
@@ -156,6 +156,33 @@ def test_responses_of_a_study_are_read_task_by_task(tmp_path):
         assert (group.task, group.models, group.prompts) == (whole.task, ["a", "b"], whole.prompts)
         assert np.array_equal(group.scores, whole.scores[:2])
         assert np.array_equal(group.clusters, whole.clusters)
+
+
+@pytest.mark.parametrize(
+    ("examples", "says"), [([99], "have 0 of 81 examples in common"), ([7], "have 1 of 80 examples")]
+)
+def test_tasks_without_common_examples_are_not_compared_and_the_others_are(tmp_path, examples, says):
+    table = study_of({"a": 0.0, "b": 0.3}).rename(columns={"score": "correct"})
+    alone = table[(table["model"] == "b") & (table["task"] == "t0")].iloc[: len(examples)]
+    rest = table[~((table["model"] == "b") & (table["task"] == "t0"))]
+    table = pd.concat([rest, alone.assign(example=[str(example) for example in examples])])
+    table = table.assign(predicted=0, tie=False, chance=0.5)
+    paths = []
+    for model, group in table.groupby("model"):
+        paths.append(tmp_path / f"{model}.parquet")
+        with PREDICTIONS.writing_parts(paths[-1], {}) as write_part:
+            for _, rows in group.groupby("task"):
+                write_part(rows[[*PREDICTIONS.columns]])
+    compared = {"a": ("a", 0), "b": ("b", 0)}
+    tables = {schema.name: rows for schema, rows in of_study(responses_of_study(paths, {}, compared))}
+    (row,) = tables["not_compared"].to_dict("records")
+    assert (row["task"], row["shots"]) == ("t0", 1)
+    assert says in row["reason"]
+    assert {*tables["model_ranks"]["task"]} == {*tables["two_models"]["task"]} == {"t1"}
+    assert tables["models"]["tasks"].tolist() == [1, 1]
+    # of seeds of one model, which share no examples on a task
+    trainings = {"a": ("m", 0), "b": ("m", 1)}
+    assert {*of_seeds(table, trainings)["task"]} == {"t1"}
 
 
 def run(*arguments: str) -> str:

@@ -31,6 +31,13 @@ MODEL_TABLES = [
         "share of bootstrap samples in which the model is the best. Single tasks "
         "are in tables/model_ranks.csv. All pairs are in tables/model_pairs.csv.",
     ),
+    ShownTable(
+        "not_compared",
+        "On which tasks can models not be compared?",
+        "Models are compared on the examples that all of them have. The table shows "
+        "the tasks and numbers of shots with fewer than two such examples. They are "
+        "not in the other tables of this part.",
+    ),
     ShownTable("model_ranks"),
     ShownTable("model_pairs"),
 ]

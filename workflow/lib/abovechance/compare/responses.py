@@ -106,6 +106,10 @@ class Responses:
         return self.scores[:, :, np.isfinite(self.scores).all(axis=(0, 1))]
 
 
+class TooFewInCommon(InputError):
+    """Models cannot be compared on a task, because they have fewer than two examples in common."""
+
+
 def arrange(
     table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None, least: int = 2
 ) -> Iterator[Responses]:
@@ -123,8 +127,10 @@ def arrange(
 
     Raises
     ------
+    TooFewInCommon
+        If models of one task have fewer than two examples in common.
     InputError
-        If models of one task have fewer than two examples in common, or an example stands twice.
+        If an example stands twice.
     """
     for (task, shots), rows in table.groupby(["task", "shots"], sort=False, observed=True):
         if rows["model"].nunique() >= least:
@@ -147,9 +153,9 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     # in one order, so that tasks with the same examples are drawn alike (``comparison.sample_of``)
     examples = sorted(str(example) for example in wide.columns[complete])
     if len(examples) == total < 2:
-        raise InputError(f"{name}: {' and '.join(models)} have one example; expected at least two")
+        raise TooFewInCommon(f"{name}: {' and '.join(models)} have one example; expected at least two")
     if len(examples) < 2:
-        raise InputError(
+        raise TooFewInCommon(
             f"{name}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "
             "results on the same examples, with the same ids"
         )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -19,7 +21,7 @@ from abovechance.compare.comparison import (
     inference,
     seed_components,
 )
-from abovechance.compare.responses import Responses, arrange
+from abovechance.compare.responses import Responses, TooFewInCommon, arrange
 from abovechance.core.columns import Column, optional
 from abovechance.core.settings import Setting
 from abovechance.core.tables import Tables, TableSchema, read_part, settings_of_parts
@@ -59,21 +61,36 @@ TWO_MODELS = TableSchema(
     | ABOUT
     | {name: PAIR[name] for name in ("detectable", "needed")}
     | {"conclusion": Column.text("the conclusion in words")},
-    "This table exists only if the study has two models. One row per task and number of shots, and one row "
-    "per mean over tasks.",
+    "This table has rows only if the study has two models: one per task and number of shots, and one per "
+    "mean over tasks.",
+)
+NOT_COMPARED = TableSchema(
+    "not_compared",
+    _TASK | {"reason": Column.text("why models cannot be compared")},
+    "One row per task and number of shots on which models cannot be compared. Means over tasks are without "
+    "these.",
 )
 SEEDS = TableSchema(
     "seeds",
     _TASK | SEED_COMPONENTS,
-    "One row per task, model and source of variance, at the last checkpoint.",
+    "One row per task, model and source of variance, at the last checkpoint. Only tasks of which the seeds "
+    "of a model have at least two examples in common.",
 )
+
+
+class NotCompared(NamedTuple):
+    """A task and number of shots on which models cannot be compared: a row of ``NOT_COMPARED``."""
+
+    task: str
+    shots: int
+    reason: str
 
 
 def responses_of_study(
     predictions: Iterable[Path],
     clusters: Mapping[str, pd.Series[int]],
     compared: Mapping[str, tuple[str, int]],
-) -> Iterator[Responses]:
+) -> Iterator[Responses | NotCompared]:
     """Yield the responses of a study's models, one task and number of shots at a time.
 
     Parameters
@@ -91,9 +108,12 @@ def responses_of_study(
         for number, setting in enumerate(settings_of_parts(path)):
             if setting.model in compared:
                 places.setdefault((setting.task, setting.shots), []).append((path, number))
-    for parts in places.values():
+    for (task, shots), parts in places.items():
         rows = pd.concat([_scores(*part) for part in parts], ignore_index=True)
-        yield from arrange(as_trainings(rows, compared), clusters)
+        try:
+            yield from arrange(as_trainings(rows, compared), clusters)
+        except TooFewInCommon as error:
+            yield NotCompared(task, shots, str(error))
 
 
 def _scores(path: Path, number: int) -> pd.DataFrame:
@@ -102,9 +122,20 @@ def _scores(path: Path, number: int) -> pd.DataFrame:
     return read_part(path, number)[columns].astype(texts).rename(columns={"correct": "score"})
 
 
-def of_study(responses: Iterable[Responses]) -> Tables:
-    """Return a study's comparison: ``MODELS``, ``MODEL_RANKS``, ``MODEL_PAIRS`` and ``TWO_MODELS``."""
-    tasks, means = compare_models(responses)
+def of_study(responses: Iterable[Responses | NotCompared]) -> Tables:
+    """Return a study's comparison: ``MODELS``, ``MODEL_RANKS``, ``MODEL_PAIRS``, ``TWO_MODELS`` and
+    ``NOT_COMPARED``.
+    """
+    not_compared: list[NotCompared] = []
+
+    def comparable() -> Iterator[Responses]:
+        for of_task in responses:
+            if isinstance(of_task, NotCompared):
+                not_compared.append(of_task)
+            else:
+                yield of_task
+
+    tasks, means = compare_models(comparable())
     overall: list[MeanComparison | TaskComparison] = [*means]
     alone = {mean.shots for mean in means}
     names = {model for task in tasks for model in task.models}
@@ -122,6 +153,7 @@ def of_study(responses: Iterable[Responses]) -> Tables:
         (MODEL_RANKS, MODEL_RANKS.together(_named(task, task.ranks) for task in tasks)),
         (MODEL_PAIRS, _pairs(tasks)),
         (TWO_MODELS, two_models(tasks, means)),
+        (NOT_COMPARED, pd.DataFrame(not_compared, columns=[*NOT_COMPARED.columns])),
     ]
 
 
@@ -186,9 +218,11 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
     """
     rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
     # each model by itself: its seeds have the same prompts and examples, and others may have other ones
-    parts = [
-        seed_components(responses).assign(task=responses.task, shots=responses.shots)
-        for _, rows_of_model in as_trainings(rows, trainings).groupby("model", sort=False)
-        for responses in arrange(rows_of_model, least=1)
-    ]
+    parts = []
+    for _, rows_of_model in as_trainings(rows, trainings).groupby(
+        ["model", "task", "shots"], sort=False, observed=True
+    ):
+        with suppress(TooFewInCommon):
+            for responses in arrange(rows_of_model, least=1):
+                parts.append(seed_components(responses).assign(task=responses.task, shots=responses.shots))
     return SEEDS.together(parts)
