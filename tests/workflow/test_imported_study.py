@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from abovechance import RandomBaseline
+from abovechance.core.files import file_name
 from abovechance.core.tables import read_table
 from abovechance.results.imported import IMPORTED, as_imported
 from abovechance.study.config_file import predictions_files
@@ -113,6 +114,7 @@ def asks_of_examples(results: Path) -> None:
 @pytest.mark.slow
 def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workplace):
     settings = [("a{b}", 't/{x}:y=1,"q" é 漢', 0), ("..", "ab" * 30, 1), ("m\nn <b>&", "x" * 300, 1)]
+    settings.append(("a{b}", "x" * 300, 1))  # two models have an example in common
     rows = [
         {"model": model, "task": task, "shots": shots, "prompt": prompt, "example": "e", "predicted": -1}
         | {"correct": bool(prompt % 2), "tie": False, "chance": 0.5}
@@ -123,11 +125,12 @@ def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workpl
     (workplace / "odd.yaml").write_text("study: odd\npredictions: odd.parquet\nitems: {}\n")
     snakemake("--configfile", str(workplace / "odd.yaml"), directory=workplace)
     results = workplace / "results" / "odd"
-    assert pd.read_csv(results / "verdicts.csv")["model"].tolist() == [name for name, _, _ in settings]
+    assert sorted(pd.read_csv(results / "verdicts.csv")["model"]) == sorted(name for name, _, _ in settings)
+    (alone,) = pd.read_csv(results / "tables" / "not_compared.csv")["reason"]
+    assert "a{b} and m\nn <b>& have one example; expected at least two" in alone
     assert len(list((results / "figures").glob("expected_maximum_*.png"))) == 3
     text = (results / "report.html").read_text()
-    assert "no split has some in both parts, so nothing can be said" in text
-    assert "no test here keeps that" in text
+    assert "no split has examples in both parts" in text
     assert "&lt;b&gt;" in text
 
 
@@ -157,6 +160,21 @@ def test_names_that_look_like_numbers_or_like_nothing_are_names(workplace):
         assert {*table["task"]} == {"nan", "1e3"}
     output = (results / "tables" / "verdicts.md").read_text()
     assert all(f"| {name} " in output for name in (*names, "nan", "1e3"))
+
+
+def test_names_of_any_characters_are_planned(workplace):
+    tasks = ["a{b}", "x" * 300, "../up"]
+    rows = [
+        {"model": "m", "task": task, "shots": 0, "prompt": prompt, "example": "e", "predicted": 0}
+        | {"correct": True, "tie": False, "chance": 0.5, "choices": ["a", "b"], "right": [True, False]}
+        for task in tasks
+        for prompt in range(2)
+    ]
+    IMPORTED.write(as_imported(pd.DataFrame(rows)), workplace / "planned.parquet", {})
+    (workplace / "planned.yaml").write_text("study: planned\npredictions: planned.parquet\n")
+    files = [f"results/planned/imported/tasks/{file_name(task)}.parquet" for task in tasks]
+    files.append("results/planned/ladder/m.parquet")
+    snakemake("--configfile", str(workplace / "planned.yaml"), "-n", *files, directory=workplace)
 
 
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):

@@ -29,7 +29,7 @@ rule ladder:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        tasks=TASKS,
+        tasks=lambda wildcards: TASKS,  # names may have braces
         settings=lambda wildcards: settings_of(wildcards) * bool(PROMPTS_OF_SETTINGS),
         normalization=STUDY.get("normalization", ""),
         seed=STUDY["seed"],

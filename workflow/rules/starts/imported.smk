@@ -10,7 +10,9 @@ IMPORTED = STUDY["predictions"]
 MODELS, TASKS, shots = or_exit(settings_in, Path(IMPORTED))
 SHOTS = dict.fromkeys(TASKS, shots)
 TASK_TABLES, FEATURES = [], []  # what examples are is not known
-GUESSED_TASKS = expand(f"{RESULTS}/imported/tasks/{{task}}.parquet", task=TASKS)
+GUESSED_TASKS = [
+    f"{RESULTS}/imported/tasks/{file_name(task)}.parquet" for task in TASKS
+]
 PROMPTS_OF_SETTINGS = []
 FACTS |= {"choices"} if has_choices(Path(IMPORTED)) else set()
 INPUTS = [IMPORTED]
@@ -49,7 +51,7 @@ rule imported_tasks:
     conda:
         "../../../envs/analysis.yaml"
     params:
-        tasks=TASKS,
+        tasks=lambda wildcards: TASKS,  # names may have braces
         state=state_of([IMPORTED]),
         code=code_of("imported_tasks.py"),
     script:
