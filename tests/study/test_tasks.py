@@ -151,6 +151,10 @@ def test_json_lines_csv_and_parquet_give_the_same_table(tmp_path):
         (["4", "5", "6"], "1", 1),  # an index
         (["4", "5", "6"], "[1]", 1),
         (["[1]", "[0]"], "[1]", 0),  # a choice's text before all else
+        (["3", "2", "1"], "[2]", 1),  # and in a list
+        (["1", "2", "3"], "[3, 2]", 1),
+        (["1", "2", "3"], "[1.0]", None),
+        (["a", "b", "c"], "[1.0, 2]", 1),
         (["a", "b"], '["b"]', 1),
         (["a ", "a", "b"], "a", 1),  # exactly this one
         (["a ", " a", "b"], "a", None),  # either of two

@@ -116,16 +116,20 @@ def _csv_answer(cell: str, choices: list[Any], place: str) -> Any:
     if same_text:
         return same_text[0]
     if text.startswith("["):
-        return _json_list(text, place, "answer")
+        return [
+            _csv_answer(repr(answer), choices, place) if type(answer) in (int, float) else answer
+            for answer in _json_list(text, place, "answer")
+        ]
     # pandas writes whole numbers with a point where a column has gaps
     index = re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.0)?", text, re.ASCII)
     same_number = [choice for choice in choices if number(choice) == number(text)]
     return int(index[1]) if index and not same_number else text
 
 
-def _json_list(text: str, place: str, field: str) -> Any:
+def _json_list(text: str, place: str, field: str) -> list[Any]:
     try:
-        return json.loads(text)
+        values: list[Any] = json.loads(text)  # which begins with a bracket
+        return values
     except (ValueError, RecursionError):
         raise InputError(
             f"{place}: field '{field}' is {text[:60]}; expected a list as JSON writes it, as in "
