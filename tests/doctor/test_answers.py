@@ -289,3 +289,11 @@ def test_other_numbers_of_choices():
     assert signs_in(base(chance=[0.25] * 94 + [0.5] * 6), "number-of-choices") == []
     assert signs_in(base(19, chance=[0.25] * 18 + [0.5]), "number-of-choices") == []
     assert len(signs_in(base(20, chance=[0.25] * 19 + [0.5]), "number-of-choices")) == 1
+
+
+def test_free_text_among_choices_is_named():
+    rows = base(choices=2).assign(chance=[0.0] * 97 + [0.25] * 3)
+    (sign,) = signs_in(rows, "number-of-choices")
+    assert sign.evidence.endswith("choices per correct one (4) than the rest (free text)")
+    (sign,) = signs_in(rows.assign(chance=[0.0] * 3 + [0.25] * 97), "number-of-choices")
+    assert sign.evidence.endswith("choices per correct one (free text) than the rest (4)")

@@ -201,20 +201,36 @@ def test_runs_of_another_task_with_the_same_name():
     # without choices, the targets are compared
     targets = [f"target {number}" for number in range(100)]
     first, second = (rows.drop(columns=ANSWERS) for rows in (first, second))
-    assert (
-        signs_of(("a", "m", first.assign(target=targets)), ("b", "n", second.assign(target=targets[:80])))
-        == {}
-    )
+    fewer = signs_of(("a", "m", first.assign(target=targets)), ("b", "n", second.assign(target=targets[:80])))
+    assert [sign.check for sign in fewer["b"]] == ["missing-examples"]
     signs = signs_of(
         ("a", "m", first.assign(target=targets)), ("b", "n", second.assign(target=targets[:0:-1][:80]))
     )
     assert [sign.check for sign in signs["b"]] == ["different-questions"]
-    assert signs_of(("a", "m", first), ("b", "n", second.assign(target=targets[:80]))) == {}
+    fewer = signs_of(("a", "m", first), ("b", "n", second.assign(target=targets[:80])))
+    assert [sign.check for sign in fewer["b"]] == ["missing-examples"]
     same_questions = first.assign(correct=np.arange(100) % 3 == 0, target=[*targets[:97], "a", "b", "c"])
     signs = signs_of(("a", "m", first.assign(target=targets)), ("b", "n", same_questions))
     assert [sign.evidence for sign in signs["b"]] == [
         "3 of 100 examples (3 %) have another gold label than in a"
     ]
+
+
+def test_other_words_of_all_questions_hide_no_other_difference():
+    first = base()
+    second = first.assign(correct=np.arange(100) % 3 == 0)
+    second["question"] = [f"In other words, what is the answer to {number}?" for number in range(100)]
+    assert signs_of(("a", "m", first), ("b", "n", second)) == {}
+    shifted = second.copy()
+    shifted["right"] = [
+        [*row[1:], row[0]] if place < 50 else row for place, row in enumerate(second["right"])
+    ]
+    (sign,) = signs_of(("a", "m", first), ("b", "n", shifted))["b"]
+    assert (sign.check, sign.severity) == ("different-gold-labels", "grave")
+    assert sign.evidence == "50 of 100 examples (50 %) have another gold label than in a"
+    sample = second.iloc[np.random.default_rng(0).permutation(100)[:40]]
+    (sign,) = signs_of(("a", "m", first), ("b", "n", sample))["b"]
+    assert (sign.check, sign.severity) == ("missing-examples", "suspicious")
 
 
 def test_models_in_one_file():

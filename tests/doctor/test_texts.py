@@ -24,6 +24,21 @@ def test_repeated_examples():
     assert len(signs_in(base(2).assign(question="q", choices=None), "duplicated-examples")) == 1
 
 
+def test_questions_that_only_prompts_tell_apart_are_not_duplicated():
+    numbers = [f"Numbers: {place} and {place + 1}. Add the two numbers.\nAnswer:" for place in range(100)]
+    rows = base(context=numbers).assign(question="Add the two numbers.", choices=None)
+    assert signs_in(rows, "duplicated-examples") == []
+    (sign,) = signs_in(rows.assign(context=numbers[:50] * 2), "duplicated-examples")
+    assert sign.evidence == "50 of 100 examples (50 %) repeat an earlier example, and one occurs 2 times"
+    # demonstrations are drawn for each example
+    behind = [f"Add the two numbers. {place} and {place + 1}\nAnswer:" for place in range(100)]
+    contexts = [f"Demonstration {place}\n\n{text}" for place, text in enumerate(behind[:50] * 2)]
+    rows = rows.assign(context=contexts)
+    signs = [sign for sign in check_texts(rows, shots=1) if sign.check == "duplicated-examples"]
+    assert [sign.evidence[:10] for sign in signs] == ["50 of 100 "]
+    assert signs_in(rows, "duplicated-examples") == []
+
+
 @pytest.mark.parametrize(("count", "severity"), [(19, []), (20, ["suspicious"]), (50, ["grave"])])
 def test_the_same_prompt(count, severity):
     rows = base(context=[f"context {number}" for number in range(100)])
@@ -115,7 +130,7 @@ def test_one_extracted_answer():
 )
 def test_answers_that_equal_the_target_and_count_as_wrong(count, severity):
     wrong = ["A "] * count + ["b"] * (100 - count)
-    rows = base(output=OUTPUT, answer=wrong, target=["a"] * 100).assign(correct=False)
+    rows = base(output=OUTPUT, answer=wrong, target=["A"] * 100).assign(correct=False)
     signs = signs_in(rows, "recorded-results")
     assert [sign.severity for sign in signs] == severity
     if signs:
@@ -124,6 +139,12 @@ def test_answers_that_equal_the_target_and_count_as_wrong(count, severity):
             == f"the answer equals the target in {of_examples(count, 100)} that count as wrong"
         )
         assert signs[0].cause == "the scorer may compare other texts than the log contains"
+    # most scorers distinguish capital letters, so this is no contradiction
+    signs = signs_in(rows.assign(target="a"), "recorded-results")
+    assert [sign.severity for sign in signs] == ["suspicious"] * len(severity)
+    if signs:
+        assert f"except for capital letters, in {of_examples(count, 100)} that" in signs[0].evidence
+        assert signs[0].cause == "the scorer may be meant to ignore capital letters"
     assert signs_in(rows.assign(correct=True), "recorded-results") == []
 
 

@@ -387,3 +387,16 @@ def test_pvi_tells_what_is_left_out(tmp_path):
     completed = run("pvi", str(tmp_path / "inputs"), "--null", str(tmp_path / "null"))
     assert completed.returncode == 0
     assert f"left out: {graded}, row " in " ".join(completed.stderr.split())
+
+
+def test_models_that_one_name_stands_for_are_noted(tmp_path):
+    for number, model in enumerate(["/m/x", "x", "org/a", "org--a", "/m/y"]):
+        rows = "".join(f"{model},t,{place},{place % 2}\n" for place in range(9))
+        (tmp_path / f"{number}.csv").write_text(f"model,task,example,correct\n{rows}")
+    runs = read_runs([tmp_path], Options())
+    assert [run.model for run in runs] == ["x", "x", "org--a", "org--a", "y"]
+    notes = [note for note in runs[0].notes if "one model" in note]
+    assert notes == [
+        "/m/x and x are taken as one model, x",
+        "org/a and org--a are taken as one model, org--a",
+    ]

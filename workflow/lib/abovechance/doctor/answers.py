@@ -340,11 +340,11 @@ def _choices(answers: Answers) -> Iterator[Suspicion]:
         return
     few = len(chances) - int(counts.iloc[0])
     if few / len(chances) <= 0.05:
-        odd = sorted(f"{1 / chance:g}" for chance in counts.index[1:] if chance > 0)
+        of_rest, *odd = (f"{1 / chance:g}" if chance > 0 else "free text" for chance in counts.index)
         yield Suspicion(
             "number-of-choices",
             "note",
             f"{of_examples(few, len(chances))} have another number of choices per correct one "
-            f"({', '.join(odd[:5])}) than the rest ({1 / counts.index[0]:g})",
+            f"({', '.join(sorted(odd)[:5])}) than the rest ({of_rest})",
             "choices may be lost or split in the conversion of the data",
         )

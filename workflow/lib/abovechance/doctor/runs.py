@@ -38,7 +38,12 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False, shots
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows), *_incomplete(rows, shots)]
+    suspicions = [
+        *check_answers(rows),
+        *check_texts(rows, shots),
+        *_repeated(rows),
+        *_incomplete(rows, shots),
+    ]
     if not is_drawn:
         suspicions += _missing_ids(rows)
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
@@ -239,11 +244,13 @@ def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Susp
                 for finer in ("scores", "outputs")
             )
             # a file can have several metrics of a model
-            is_same_model = first.name == run.name and (kind == "bytes" or first.model == run.model)
+            # imported results have other characters in the place of slashes
+            has_same_model = first.model.replace("/", "--") == run.model.replace("/", "--")
+            is_same_model = first.name == run.name and (kind == "bytes" or has_same_model)
             if is_same_model or run in reported or (kind == "predictions" and differ):
                 continue
             reported.append(run)
-            model = f"another model, {first.model}" if first.model != run.model else "the same model"
+            model = "the same model" if has_same_model else f"another model, {first.model}"
             yield (
                 owner,
                 Suspicion(
@@ -276,7 +283,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         answers_changed = int((with_gold & (first["gold"] != second["gold"])).sum())
         if moved >= 0.1 * len(common) or answers_changed >= 0.9 * len(common):
             yield _other_questions(changed, len(common), place)
-        return  # else of another template
+            return
+        changed = 0  # the template is another one, and not the questions
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)

@@ -49,15 +49,15 @@ FLAGS = (
 )
 
 
-def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
+def check_texts(rows: pd.DataFrame, shots: int = 0) -> Iterator[Suspicion]:
     """Yield what is suspicious about questions, prompts and outputs, as far as the log contains them.
 
     Parameters
     ----------
-    rows
+    rows, shots
         See ``importers.contract.Run``.
     """
-    yield from _duplicates(rows)
+    yield from _duplicates(rows, shots)
     if "context" in rows:
         with_context = rows[rows["context"].notna()]
         yield from _same_context(with_context)
@@ -73,8 +73,8 @@ def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
                 yield Suspicion(flag.check, severity, evidence, flag.cause)
 
 
-def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
-    """Examples with the same question and choices."""
+def _duplicates(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
+    """Examples with the same question, choices and prompt; demonstrations may differ."""
     if "question" not in rows:
         return
     examples = rows[rows["question"].notna() & (rows["question"] != "")].drop_duplicates("example")
@@ -83,6 +83,11 @@ def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
     keys = examples["question"].map(_squeezed)
     if "choices" in examples:
         keys = keys + examples["choices"].map(lambda texts: "" if texts is None else "\0".join(texts))
+    if "context" in examples:  # which can have what a question lacks, such as its numbers
+        keys = keys + [
+            "\0" + (context if shots == 0 else context[-max(map(len, question.splitlines())) :])
+            for question, context in zip(examples["question"], examples["context"].fillna(""), strict=True)
+        ]
     repeated = int(keys.duplicated().sum())
     if repeated:
         copies = int(keys.value_counts().iloc[0])
@@ -262,15 +267,27 @@ def _extracted(rows: pd.DataFrame, answers: pd.Series, outputs: pd.Series) -> It
                 "the filter or pattern may find another part of the output",
             )
     if "target" in rows:
-        targets = rows["target"].map(lambda target: str(target).strip().lower(), na_action="ignore")
-        rejected = answers.notna() & (answers == targets) & ~rows["correct"].astype(bool) & (answers != "")
-        count = int(rejected.sum())
+        wrong = rows[answers.notna() & (answers != "") & ~rows["correct"].astype(bool)]
+        written = [
+            wrong[column].map(lambda text: str(text).strip(), na_action="ignore")
+            for column in ("answer", "target")
+        ]
+        count = int((written[0] == written[1]).sum())
+        in_letters = int((written[0].str.lower() == written[1].str.lower()).sum())
         if count >= 2 and (severity := graded(count / len(rows), 0.02, 0.2)):
             yield Suspicion(
                 "recorded-results",
                 severity,
                 f"the answer equals the target in {of_examples(count, len(rows))} that count as wrong",
                 "the scorer may compare other texts than the log contains",
+            )
+        elif in_letters >= 2 and graded(in_letters / len(rows), 0.02, 1.0):
+            yield Suspicion(
+                "recorded-results",
+                "suspicious",
+                f"the answer equals the target, except for capital letters, in "
+                f"{of_examples(in_letters, len(rows))} that count as wrong",
+                "the scorer may be meant to ignore capital letters",
             )
 
 

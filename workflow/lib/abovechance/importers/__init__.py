@@ -10,7 +10,7 @@ the number of prompts tried is missing. ``combine`` requires it, because the ver
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +19,7 @@ from pkgutil import iter_modules
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below, linked_folders
 from abovechance.core.reading import as_written_by, heading
-from abovechance.core.untrusted import MOST_MEMBER, check_regular
+from abovechance.core.untrusted import MOST_MEMBER, check_regular, printable
 from abovechance.doctor.runs import compare_runs
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion
 from abovechance.importers import csv, lm_eval
@@ -95,6 +95,7 @@ def read_runs(paths: Sequence[Path], options: Options) -> list[Run]:
         if suspicion.severity == "grave":
             run.notes.append(_broken(run, suspicion))
     names = _model_names([run.model for run in runs])
+    runs[0].notes.extend(_merged(names))
     for path in filter(Path.is_dir, paths):
         runs[0].notes.extend(f"{path}: {note}" for note in _unread(path, {file for _, file in files}))
     return [replace(run, model=names[run.model]) for run in runs]
@@ -311,6 +312,14 @@ def _model_names(models: Sequence[str]) -> dict[str, str]:
     for model, ending in endings([model for model in names if model.startswith("/")]).items():
         names[model] = "--".join(part.strip("/") for part in Path(ending).parts)
     return names
+
+
+def _merged(names: Mapping[str, str]) -> Iterator[str]:
+    """Yield a note for each name that several models have, such as that of a path and that of another log."""
+    for name in dict.fromkeys(names.values()):
+        models = [printable(model) for model, other_name in names.items() if other_name == name]
+        if len(models) > 1:
+            yield f"{' and '.join(models)} are taken as one model, {printable(name)}"
 
 
 def endings(paths: Sequence[str]) -> dict[str, str]:

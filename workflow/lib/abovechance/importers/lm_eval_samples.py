@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from abovechance.core.errors import InputError
@@ -11,8 +12,8 @@ from abovechance.importers.contract import text_or_none, truth
 
 TOOL = "lm-evaluation-harness"
 DEEPEST = 20  # levels of a document
-# Ends of the names of fields that differ between copies of an example.
-NO_TEXTS = ("id", "idx", "index", "key", "url", "link", "hash")
+# Last words of the names of fields that differ between copies of an example.
+NO_TEXTS = {"id", "ids", "qid", "uid", "uuid", "guid", "idx", "index", "key", "url", "link", "hash"}
 # Fields of a sample that are no metrics.
 FIELDS = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
@@ -116,12 +117,18 @@ def _first(value: Any) -> Any:
     return value
 
 
+def _last_word(name: str) -> str:
+    """Return the last word of a field's name, such as "id" of ``doc_id``, ``docId`` and ``ID``."""
+    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", name)
+    return str(words[-1]).lower() if words else ""
+
+
 def _texts_of(value: Any, depth: int = 0) -> list[str]:
     """Return all texts in a document, without its ids."""
     if depth > DEEPEST:
         return []
     if isinstance(value, dict):
-        fields = [field for key, field in value.items() if not str(key).lower().endswith(NO_TEXTS)]
+        fields = [field for key, field in value.items() if _last_word(str(key)) not in NO_TEXTS]
         return [text for field in fields for text in _texts_of(field, depth + 1)]
     if isinstance(value, list):
         return [text for field in value for text in _texts_of(field, depth + 1)]
