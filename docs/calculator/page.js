@@ -169,13 +169,13 @@ function planned(groups, prompts, accuracy, standard) {
   if (accuracy === null) return "Write the accuracy that you expect of your best prompt.";
   if (accuracy <= standard || accuracy === 1)
     return "Write an accuracy above the standard random baseline and below 1.";
-  // a mixture needs at most as many as examples that all have its mean chance (Hoeffding, 1956)
+  // a mixture has the same mean, and less variance (Hoeffding, 1956): it needs about as many, or fewer
   const number = examplesForPower(standard, accuracy, prompts, MOST_PLANNED);
-  const mean = ` Each example is taken to have a chance of ${standard.toFixed(3)}; this mixture needs no more.`;
+  const mean = ` Each example is taken to have a chance of ${standard.toFixed(3)}; this mixture needs about as many, or fewer.`;
   const mixed = groups.length > 1 ? mean : "";
   const tried = prompts === 1 ? "one prompt is tried and" : `${prompts.toLocaleString("en")} prompts are tried and one`;
   return number === null
-    ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.${mixed.replace("no more", "fewer, perhaps")}`
+    ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.${mixed.replace("about as many, or fewer", "fewer, perhaps")}`
     : `If ${tried} has a true accuracy of ${accuracy.toFixed(3)}, you need ${number.toLocaleString("en")} ` +
         `examples to show with a power of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
 }

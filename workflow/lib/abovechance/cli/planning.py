@@ -267,7 +267,7 @@ def power(
 ) -> None:
     """Compute the power to find a prompt that is better than chance.
 
-    Without --examples, compute the number of examples that reaches the target power.
+    With one chance and without --examples, compute the number of examples that reaches the target power.
     """
     alpha = ALPHA if alpha is None else alpha
     report: dict[str, Any] = {"accuracy": accuracy, "prompts": prompts, "better": better, "alpha": alpha}
@@ -281,7 +281,8 @@ def power(
         report["examples_needed"] = examples
     else:
         refuse(
-            {"--target-power": target_power}, "with --examples, because the command then computes the power"
+            {"--target-power": target_power},
+            "with --examples or a mixture of choices, because the command then computes the power",
         )
         guesser = random_baseline(examples, chance, choices)
         report["power"] = planning.power(guesser, accuracy, prompts, better, alpha)

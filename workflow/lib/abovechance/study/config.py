@@ -353,7 +353,7 @@ _TYPES = {
     "number": "a number",
     "string": "a text in quotes",
     "boolean": "true or false",
-    "array": "a list, such as [1, 2]",
+    "array": "a list in brackets",
     "object": "keys with values, each on its line below",
 }
 _YAML_BOOLEANS = "YAML takes yes, no, on and off for true and false"
