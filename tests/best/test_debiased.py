@@ -309,7 +309,7 @@ def test_the_debiased_score(kind):
     assert result.confidence == 0.9
 
 
-@pytest.mark.parametrize("shares", [(0.6, 0.6), (0.2, 0.9), (0.9, 0.4)])
+@pytest.mark.parametrize("shares", [(0.6, 0.6), pytest.param((0.2, 0.9), marks=pytest.mark.slow), (0.9, 0.4)])
 def test_a_search_that_drops_candidates_after_a_few_examples(shares):
     """20 candidates, all equally good, on 10 examples, and the 5 best ones and the start on 50 more."""
     generator = np.random.default_rng(0)

@@ -86,7 +86,13 @@ def test_impossible_plans_are_refused(arguments: tuple[float, ...], message: str
         examples_for_difference(*arguments)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("accuracy", "correlation"), [(0.6, 0.5), (0.5, 0.0), (0.9, 0.9), (0.0, 0.5)])
+@pytest.mark.parametrize(
+    ("accuracy", "correlation"),
+    [
+        *((0.6, 0.5), (0.5, 0.0)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((0.9, 0.9), (0.0, 0.5))),
+    ],
+)
 def test_the_number_of_examples(accuracy, correlation):
     difference, candidates, alpha, power = 0.1, 20, 0.1, 0.9
     first, second = accuracy * (1 - accuracy), (accuracy + 0.1) * (0.9 - accuracy)

@@ -437,7 +437,7 @@ def test_the_difference_of_baselines_is_that_of_their_agreements():
         assert estimate.loc[measure, "low"] < gain < estimate.loc[measure, "high"]
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_its_interval_is_that_of_resampled_tasks():
     table = some_outcomes(6)
     generator, gains = np.random.default_rng(1), []

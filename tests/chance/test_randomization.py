@@ -124,7 +124,7 @@ def test_the_null_is_rejected_at_the_stated_rate_under_dependence_and_imbalance(
     assert np.mean(np.array(p_values) <= 0.2) > 0.1  # and it is not idle
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_it_is_more_powerful_than_bonferroni_where_prompts_are_dependent():
     generator, ours, bonferroni = np.random.default_rng(3), 0, 0
     baseline = RandomBaseline.from_chance(0.5, 60)
@@ -625,7 +625,7 @@ def test_labels_that_no_two_examples_can_exchange_move_along_cycles():
     assert test.power > 0.9
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_skill_is_seen_where_distractors_are_other_examples_answers():
     for seed in range(3):
         study = own_distractors(200, 0.6, seed)

@@ -259,7 +259,7 @@ def gold_and_wrong(task, generator):
     return gold, (gold + 1 + generator.integers(3, size=len(task))) % 4
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_prompts_that_are_as_good_as_a_guesser_rarely_beat_it():
     """The family-wise error rate: prompts that follow an artifact, with other examples wrong by chance."""
     runs, false_positives = 100, 0
