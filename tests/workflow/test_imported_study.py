@@ -127,7 +127,7 @@ def test_names_of_any_characters_and_a_single_example_make_a_whole_report(workpl
     results = workplace / "results" / "odd"
     assert sorted(pd.read_csv(results / "verdicts.csv")["model"]) == sorted(name for name, _, _ in settings)
     (alone,) = pd.read_csv(results / "tables" / "not_compared.csv")["reason"]
-    assert "a{b} and m\nn <b>& have one example; expected at least two" in alone
+    assert alone == "a{b} and m\nn <b>& have one example; expected at least two"
     assert len(list((results / "figures").glob("expected_maximum_*.png"))) == 3
     text = (results / "report.html").read_text()
     assert "no split has examples in both parts" in text

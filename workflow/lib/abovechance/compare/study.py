@@ -113,7 +113,7 @@ def responses_of_study(
         try:
             yield from arrange(as_trainings(rows, compared), clusters)
         except TooFewInCommon as error:
-            yield NotCompared(task, shots, str(error))
+            yield NotCompared(task, shots, str(error).removeprefix(f"{task}, {shots}-shot: "))
 
 
 def _scores(path: Path, number: int) -> pd.DataFrame:
