@@ -67,8 +67,8 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     assert pd.read_csv(results / "tables" / "left_out.csv")["task"].tolist() == ["long"]
     text = " ".join((results / "report.html").read_text().split())
     assert (
-        "<b>3</b> prompts were left out, being longer than the model's context; 1 setting has no prompt"
-        in text
+        "<b>3</b> prompts were left out, because they are longer than the model's context. "
+        "1 setting has no remaining prompt" in text
     )
     assert "all 3 prompts are longer" in text
     # three prompts were asked for at most, so the row of a hundred stands for three
