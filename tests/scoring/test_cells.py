@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -338,6 +339,8 @@ def test_a_models_cells_are_scored_with_one_loading_and_written_one_by_one(
 class Encoded:
     """A tokenizer that gives what it is told."""
 
+    backend_tokenizer = SimpleNamespace(post_processor=None)
+
     def __init__(self, tokens: list[int], spans: list[tuple[int, int]]) -> None:
         self.answer = {"input_ids": [tokens], "offset_mapping": [spans]}
 
@@ -355,7 +358,7 @@ class Encoded:
 )
 def test_a_choices_tokens_are_those_that_end_after_its_start(spans, start, length):
     strings = PromptStrings(("e",), (0,), ("Q:A:",), (" no",))
-    tokens = tokenize(Encoded(list(range(len(spans))), spans), strings)
+    tokens = tokenize(Encoded(list(range(len(spans))), spans), strings, "read")
     assert tokens.starts == [start]
     assert tokens.sequences == [list(range(length))]
 

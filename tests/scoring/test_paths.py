@@ -180,6 +180,18 @@ def test_a_model_whose_scores_are_not_the_same_twice_is_refused():
         Paths.for_model(with_forward(forward))
 
 
+def test_a_model_whose_scores_of_longer_strings_are_not_the_same_twice_is_refused():
+    def forward(model, inputs):
+        logits = model(**inputs).logits
+        if inputs["input_ids"].shape[1] > 20:
+            logits = logits + torch.randn(1, 1, 300)
+        return SimpleNamespace(logits=logits)
+
+    paths = Paths.for_model(with_forward(forward))
+    with pytest.raises(InputError, match="scores a text in another way the second time"):
+        paths.proved(strings(25, 60), 256, strings=2)
+
+
 def test_a_model_that_gives_no_numbers_or_raises_is_refused():
     def nothing(model, inputs):
         return SimpleNamespace(logits=model(**inputs).logits * float("nan"))

@@ -121,7 +121,7 @@ class Paths:
         Raises
         ------
         InputError
-            If the model cannot read them.
+            If the model cannot read them, or scores them in another way the second time.
         """
         chosen = _telling(tokens, limit, strings)
         sample = Tokens([tokens.sequences[at] for at in chosen], [tokens.starts[at] for at in chosen])
@@ -136,6 +136,8 @@ class Paths:
             if self._holds(path, scored, sample, exact):
                 return results[0]
             self.names.pop(0)
+            if self.path == "alone":
+                _check_repeated(self.model, exact, _definition(self.model, sample))
         return score(self.model, tokens, "alone")
 
     @property
@@ -240,11 +242,19 @@ def _check_definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.floa
         raise InputError(f"{model_is} cannot read a text by itself ({_reason(error)}); {expected}") from None
     if not np.isfinite(exact).all():
         raise InputError(f"{model_is} gives {exact[~np.isfinite(exact)][0]} for a short text; {expected}")
-    if abs(exact[0] - repeated) > SAME.get(model.dtype, SAME_16_BITS):
-        raise InputError(f"{model_is} scores a text in another way the second time; {expected}")
+    _check_repeated(model, exact[:1], np.array([repeated]))
     if abs(first_scores - second_scores) > SAME.get(model.dtype, SAME_16_BITS):
         raise InputError(f"{model_is} sees the tokens behind those that it predicts; {expected}")
     return exact
+
+
+def _check_repeated(model: PreTrainedModel, first: NDArray[np.float64], second: NDArray[np.float64]) -> None:
+    """Raise InputError if a model does not score (strings,) texts in the same way twice."""
+    if (abs(first - second) > SAME.get(model.dtype, SAME_16_BITS)).any():
+        raise InputError(
+            f"a model of the type '{model.config.model_type}' scores a text in another way the second time; "
+            "expected a model that predicts the next token"
+        )
 
 
 def _definition(model: PreTrainedModel, tokens: Tokens) -> NDArray[np.float64]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from tokenizers import Encoding
 from transformers import PreTrainedTokenizerFast
 
 from abovechance.core.errors import InputError
@@ -95,8 +97,9 @@ def tokenize(
     ------
     InputError
         With the example and choice that has no token of its own, none before it, or the same tokens as
-        another choice.
+        another choice; or whose text is read as a special token although it should be taken as text.
     """
+    _report_whole_spans(tokenizer)
     encoded = tokenizer(
         strings.texts,
         return_offsets_mapping=True,
@@ -104,6 +107,8 @@ def tokenize(
         verbose=False,
         split_special_tokens=special_tokens == "text",
     )
+    if special_tokens == "text":
+        _check_text(tokenizer, encoded.encodings, strings)
     sequences, starts = [], []
     numbers: dict[tuple[str, tuple[int, ...]], int] = {}
     for tokens, spans, context, example, number in zip(
@@ -135,3 +140,35 @@ def tokenize(
         sequences.append(sequence)
         starts.append(int(covered[0]))
     return Tokens(sequences, starts)
+
+
+def _report_whole_spans(tokenizer: PreTrainedTokenizerFast) -> None:
+    """Have a tokenizer report spans with the blanks of a token, which some leave out.
+
+    A newline with blanks behind it can be one token. If it ends in a choice, it is the choice's.
+    """
+    processor = tokenizer.backend_tokenizer.post_processor
+    state = b"" if processor is None else processor.__getstate__()
+    if b'"trim_offsets":true' in state:
+        whole = deepcopy(processor)
+        whole.__setstate__(state.replace(b'"trim_offsets":true', b'"trim_offsets":false'))
+        tokenizer.backend_tokenizer.post_processor = whole
+
+
+def _check_text(
+    tokenizer: PreTrainedTokenizerFast, encodings: list[Encoding], strings: PromptStrings
+) -> None:
+    """Raise InputError if a text is read as a special token, which some vocabularies have as a text's too."""
+    named = {
+        token: name
+        for token, name in zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
+        if token != tokenizer.unk_token_id and len(name) > 1
+    }
+    for place, encoding in enumerate(encodings):
+        special = [(at, named[token]) for at, token in enumerate(encoding.ids) if token in named]
+        mask = encoding.special_tokens_mask if special else []  # what is not in the text
+        for name in (name for at, name in special if not mask[at]):
+            raise InputError(
+                f"example '{strings.examples[place]}', choice {strings.numbers[place]}: the tokenizer reads "
+                f"'{name}' as its special token, also as text; expected 'special_tokens: read' or other texts"
+            )

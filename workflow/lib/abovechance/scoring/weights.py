@@ -103,8 +103,16 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
 
 
 def keeps_length(tokenizer: PreTrainedTokenizerFast) -> bool:
-    """Whether a token is at least a byte of the text: some normalizers make one character into many."""
-    return tokenizer.backend_tokenizer.normalizer is None
+    """Whether a token is at least a byte of the text.
+
+    Some normalizers make one character into many, and some tokenizers put a blank before each part of a text.
+    """
+    backend = tokenizer.backend_tokenizer
+    splitting = b"" if backend.pre_tokenizer is None else backend.pre_tokenizer.__getstate__()
+    adds_blanks = b'"add_prefix_space":true' in splitting or (
+        b"Metaspace" in splitting and b'"prepend_scheme":"never"' not in splitting
+    )
+    return backend.normalizer is None and not adds_blanks
 
 
 def load_whole(folder: str, kind: str, **settings: Any) -> PreTrainedModel:
