@@ -127,6 +127,14 @@ def test_letters_stand_before_the_choices_and_the_cue_after_them():
     ]
 
 
+def test_a_text_that_is_the_cue_alone_has_it_once():
+    rows = questions(("\nA:", ["Paris", "Rome"], 0), *CAPITALS)
+    assert apply_format(rows, "letters", "here")["text"].tolist()[:2] == [
+        "\nA. Paris\nB. Rome\nA:",
+        "Q: Of France?\nA. Paris\nB. Rome\nA:",
+    ]
+
+
 def test_a_text_without_a_cue_gets_one():
     rows = questions(("The capital of France is", ["Paris", "Rome"], 0), ("Of Italy", ["Bonn", "Rome"], 1))
     formatted = apply_format(rows, "letters", "here")

@@ -108,7 +108,7 @@ def _cue(table: pd.DataFrame) -> str:
     if len(nulls) == 1 and nulls[0].strip() and table["bare"].str.endswith(nulls[0]).all():
         return str(nulls[0])
     last = table["bare"].str.rpartition("\n")
-    same_ending = len(table) > 1 and last[0].ne("").all() and last[2].nunique() == 1
+    same_ending = len(table) > 1 and last[0].ne("").any() and last[2].nunique() == 1
     cue = str(last[2].iloc[0]) if same_ending else ""
     # "Answer:" asks; a question that all examples share is a part of them
     return cue if cue.rstrip().endswith(":") else ""
