@@ -388,4 +388,7 @@ def test_prompts_that_lack_their_own_demonstrations_are_compared_by_scores(shots
     table = pd.DataFrame(rows).astype({"score": float})
     candidates = from_rows(table, "t", shots)
     assert candidates.comparable == (shots > 0)
+    # other examples, although as many
+    table.loc[table["candidate"] == "a", "example"] += " of another part"
+    assert not from_rows(table, "t", shots).comparable
     assert candidates.names[candidates.chosen] == chosen

@@ -89,6 +89,27 @@ def test_luck_is_that_of_the_best_prompt_of_the_verdict(seed: int, shots: int) -
     assert on_part.names[on_part.chosen] == str(expected.idxmax())
 
 
+def test_luck_is_an_accuracy_and_free_text_is_compared_by_the_number_of_correct_answers() -> None:
+    correct = np.ones((2, 20), dtype=bool)
+    correct[1, 0] = False
+    table = predictions(correct).assign(chance=0.25, shots=0)
+    table = table[(table["prompt"] == 1) | (table["example"].astype(int) < 18)]
+    # the other prompt can stand out more than any accuracy on 18 examples would
+    assert selected([table], {}, seed=0)["expected_by_luck"].tolist() == [1.0]
+    # without lucky guesses, the verdict's best prompt has the most correct answers
+    generator = np.random.default_rng(3)
+    errors = []
+    for _ in range(60):
+        scores = np.full((4, 100), np.nan)
+        for prompt, (count, skill) in enumerate([(100, 0.5), (60, 0.65), (60, 0.65), (60, 0.65)]):
+            scores[prompt, :count] = generator.random(count) < skill
+        candidates = Candidates.from_scores(scores, chance=np.zeros(100))
+        assert candidates.chosen == int(np.nansum(scores, axis=1).argmax())
+        truth = 0.5 if candidates.chosen == 0 else 0.65
+        errors.append(debiased_score(candidates, splits=20).value - truth)
+    assert abs(np.mean(errors)) < 0.02
+
+
 def test_a_single_prompt_is_not_chosen() -> None:
     assert selected([predictions(np.ones((1, 9)))], {}, seed=0).empty
     assert heldout_estimates([predictions(np.ones((1, 9)))], {}, 0, 0.75, [2]).empty

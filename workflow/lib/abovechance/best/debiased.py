@@ -263,8 +263,8 @@ def _crossfitted(candidates: Candidates, values: Floats, splits: int, seed: int)
     center, variances = candidates.scale_of_examples
     above, sizes = _means(candidates.scores - center, halves)
     if not candidates.comparable:
-        variance, _ = _means(np.where(candidates.evaluated, variances, np.nan), halves)
-        above *= np.sqrt(sizes / np.where(variance > 1e-12, variance, 1.0))
+        variance = _means(np.where(candidates.evaluated, variances, np.nan), halves)[0] * sizes
+        above *= sizes / np.sqrt(np.where(variance > 1e-12, variance, 1.0))
     choice = np.where(sizes > 0, above, -np.inf)
     value, weight = _means(values, ~halves)
     choice[weight == 0] = -np.inf

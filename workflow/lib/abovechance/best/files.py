@@ -259,8 +259,8 @@ def from_rows(table: pd.DataFrame, place: Path | str, shots: int = 0) -> Candida
     Parameters
     ----------
     shots
-        Number of demonstrations. Prompts that lack no more examples than these are compared by their scores,
-        as in verdicts.
+        Number of demonstrations. If no prompt lacks more examples of the others than these, prompts are
+        compared by their scores, as in verdicts.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def from_rows(table: pd.DataFrame, place: Path | str, shots: int = 0) -> Candida
         if (several := of_example.nunique() > 1).any():
             raise InputError(f"{place}: example '{examples[int(np.argmax(several))]}' has several clusters")
         clusters = of_example.first().to_numpy()
-    comparable = shots > 0 and int(np.ptp((~np.isnan(scores)).sum(axis=1))) <= shots
+    comparable = int(np.isnan(scores).sum(axis=1).max(initial=0)) <= shots
     return _checked(place, scores, list(map(str, names)), clusters, comparable)
 
 

@@ -40,7 +40,8 @@ class SelectionNull:
     Attributes
     ----------
     expected
-        The expected score of the candidate that would be chosen, on the examples of the observed one.
+        The expected score of the candidate that would be chosen, on the examples of the observed one. If it
+        stands out more than any score on these would, it counts as 0 or 1.
     low, high
         The 2.5 % and 97.5 % quantiles of its score.
     p
@@ -92,7 +93,7 @@ def selection_null(candidates: Candidates, draws: int = DRAWS, seed: int = 0) ->
     for totals, weight in parts:
         means = totals / candidates.examples[:, None]
         largest = ((means - center[:, None]) / unit[:, None]).max(axis=0)
-        best.append(center[chosen] + largest * unit[chosen])
+        best.append(np.clip(center[chosen] + largest * unit[chosen], 0.0, 1.0))
         weights.append(weight)
         reached += _tail(largest, weight, observed)
     distribution = Discrete.from_values(np.concatenate(best), np.concatenate(weights))
