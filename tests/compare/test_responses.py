@@ -185,6 +185,20 @@ def test_tasks_without_common_examples_are_not_compared_and_the_others_are(tmp_p
     assert {*of_seeds(table, trainings)["task"]} == {"t1"}
 
 
+def test_the_command_leaves_out_tasks_without_common_examples_with_a_note(tmp_path):
+    table = study_of({"a": 0.0, "b": 0.3}).rename(columns={"score": "correct"}).astype({"correct": int})
+    is_moved = (table["model"] == "b") & (table["task"] == "t0")
+    table.loc[is_moved, "example"] = "b" + table.loc[is_moved, "example"]
+    table.to_csv(tmp_path / "x.csv", index=False)
+    completed = CliRunner().invoke(app, ["compare", str(tmp_path / "x.csv"), "--json"])
+    assert completed.exit_code == 0
+    assert [task["task"] for task in json.loads(completed.stdout)] == ["t1"]
+    assert "left out: t0, 1-shot: a and b have 0 of 160 examples in common" in completed.stderr
+    table[table["task"] == "t0"].to_csv(tmp_path / "y.csv", index=False)
+    failed = CliRunner().invoke(app, ["compare", str(tmp_path / "y.csv")])
+    assert "t0, 1-shot: a and b have 0 of 160 examples in common; expected" in str(failed.exception)
+
+
 def run(*arguments: str) -> str:
     completed = CliRunner().invoke(app, ["compare", *arguments])
     assert completed.exit_code == 0, completed.output

@@ -46,7 +46,7 @@ from abovechance.compare.comparison import (
     compare_models,
     inference,
 )
-from abovechance.compare.responses import Responses, arrange
+from abovechance.compare.responses import Responses, TooFewInCommon, arrange
 from abovechance.compare.sentences import about_first
 from abovechance.compare.study import as_trainings
 from abovechance.compare.two_models import POWER
@@ -168,7 +168,12 @@ def _responses(paths: list[Path], options: Options) -> tuple[list[Responses], li
     table = of_trainings(paths, responses_of_runs(runs, paths, options, by_path=True))
     if metrics := different_metrics(table):
         tell_note(f"models are compared by different metrics: {metrics} (--metric)")
-    responses = list(arrange(table, clusters))
+    left_out: list[TooFewInCommon] = []
+    responses = list(arrange(table, clusters, left_out=left_out))
+    if left_out and not responses:
+        raise left_out[0]
+    for error in left_out:
+        tell_note(f"left out: {error}")
     if not responses:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
         names = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)

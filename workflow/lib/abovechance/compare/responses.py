@@ -111,7 +111,10 @@ class TooFewInCommon(InputError):
 
 
 def arrange(
-    table: pd.DataFrame, clusters: Mapping[str, pd.Series[int]] | None = None, least: int = 2
+    table: pd.DataFrame,
+    clusters: Mapping[str, pd.Series[int]] | None = None,
+    least: int = 2,
+    left_out: list[TooFewInCommon] | None = None,
 ) -> Iterator[Responses]:
     """Yield the responses of each task and number of shots that several models have.
 
@@ -124,6 +127,8 @@ def arrange(
         {task: by example, the same number for those that belong together}, where that is known.
     least
         Smallest number of models that can be compared.
+    left_out
+        If it is given, errors of tasks of which models have too few examples in common are added to it.
 
     Raises
     ------
@@ -134,7 +139,12 @@ def arrange(
     """
     for (task, shots), rows in table.groupby(["task", "shots"], sort=False, observed=True):
         if rows["model"].nunique() >= least:
-            yield _arranged(str(task), int(str(shots)), rows, (clusters or {}).get(str(task)))
+            try:
+                yield _arranged(str(task), int(str(shots)), rows, (clusters or {}).get(str(task)))
+            except TooFewInCommon as error:
+                if left_out is None:
+                    raise
+                left_out.append(error)
 
 
 def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int] | None) -> Responses:

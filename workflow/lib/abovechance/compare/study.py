@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -218,11 +217,9 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
     """
     rows = predictions.astype({"model": str}).rename(columns={"correct": "score"})
     # each model by itself: its seeds have the same prompts and examples, and others may have other ones
-    parts = []
-    for _, rows_of_model in as_trainings(rows, trainings).groupby(
-        ["model", "task", "shots"], sort=False, observed=True
-    ):
-        with suppress(TooFewInCommon):
-            for responses in arrange(rows_of_model, least=1):
-                parts.append(seed_components(responses).assign(task=responses.task, shots=responses.shots))
+    parts = [
+        seed_components(responses).assign(task=responses.task, shots=responses.shots)
+        for _, rows_of_model in as_trainings(rows, trainings).groupby("model", sort=False)
+        for responses in arrange(rows_of_model, least=1, left_out=[])
+    ]
     return SEEDS.together(parts)
