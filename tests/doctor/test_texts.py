@@ -24,19 +24,12 @@ def test_repeated_examples():
     assert len(signs_in(base(2).assign(question="q", choices=None), "duplicated-examples")) == 1
 
 
-def test_questions_that_only_prompts_tell_apart_are_not_duplicated():
-    numbers = [f"Numbers: {place} and {place + 1}. Add the two numbers.\nAnswer:" for place in range(100)]
-    rows = base(context=numbers).assign(question="Add the two numbers.", choices=None)
+def test_questions_that_only_numbers_tell_apart_are_not_duplicated():
+    numbers = [f"x {place}, y {place + 1}" for place in range(100)]
+    rows = base(numbers=numbers).assign(question="Add the two numbers.", choices=None)
     assert signs_in(rows, "duplicated-examples") == []
-    (sign,) = signs_in(rows.assign(context=numbers[:50] * 2), "duplicated-examples")
+    (sign,) = signs_in(rows.assign(numbers=numbers[:50] * 2), "duplicated-examples")
     assert sign.evidence == "50 of 100 examples (50 %) repeat an earlier example, and one occurs 2 times"
-    # demonstrations are drawn for each example
-    behind = [f"Add the two numbers. {place} and {place + 1}\nAnswer:" for place in range(100)]
-    contexts = [f"Demonstration {place}\n\n{text}" for place, text in enumerate(behind[:50] * 2)]
-    rows = rows.assign(context=contexts)
-    signs = [sign for sign in check_texts(rows, shots=1) if sign.check == "duplicated-examples"]
-    assert [sign.evidence[:10] for sign in signs] == ["50 of 100 "]
-    assert signs_in(rows, "duplicated-examples") == []
 
 
 @pytest.mark.parametrize(("count", "severity"), [(19, []), (20, ["suspicious"]), (50, ["grave"])])

@@ -40,7 +40,7 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False, shots
     rows = with_lists(rows)
     suspicions = [
         *check_answers(rows),
-        *check_texts(rows, shots),
+        *check_texts(rows),
         *_repeated(rows),
         *_incomplete(rows, shots),
     ]
@@ -285,6 +285,9 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             yield _other_questions(changed, len(common), place)
             return
         changed = 0  # the template is another one, and not the questions
+        # such as letters, which stand for other choices if these are shuffled
+        has_same_choices = first["gold"].map(_choices_of).nunique() == 1
+        first = first.assign(gold="") if has_same_choices else first
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)
@@ -353,7 +356,16 @@ def _choices_changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
     )
 
 
+def _choices_of(gold: str) -> str:
+    """Return the choices in a text of ``Examined.examples``' column ``gold``."""
+    return gold.partition("\0")[0]
+
+
 def _gold_changed(first: pd.Series, second: pd.Series) -> pd.Series:
     """Return whether the gold labels of two runs differ although the choices are the same."""
-    choices = [golds.map(lambda text: text.partition("\0")[0]) for golds in (first, second)]
-    return (choices[0] == choices[1]) & (first != second) & (first != "") & (second != "")
+    return (
+        (first.map(_choices_of) == second.map(_choices_of))
+        & (first != second)
+        & (first != "")
+        & (second != "")
+    )

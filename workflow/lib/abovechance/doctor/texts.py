@@ -49,15 +49,15 @@ FLAGS = (
 )
 
 
-def check_texts(rows: pd.DataFrame, shots: int = 0) -> Iterator[Suspicion]:
+def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
     """Yield what is suspicious about questions, prompts and outputs, as far as the log contains them.
 
     Parameters
     ----------
-    rows, shots
+    rows
         See ``importers.contract.Run``.
     """
-    yield from _duplicates(rows, shots)
+    yield from _duplicates(rows)
     if "context" in rows:
         with_context = rows[rows["context"].notna()]
         yield from _same_context(with_context)
@@ -73,8 +73,8 @@ def check_texts(rows: pd.DataFrame, shots: int = 0) -> Iterator[Suspicion]:
                 yield Suspicion(flag.check, severity, evidence, flag.cause)
 
 
-def _duplicates(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
-    """Examples with the same question, choices and prompt; demonstrations may differ."""
+def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
+    """Examples with the same question, numbers and choices."""
     if "question" not in rows:
         return
     examples = rows[rows["question"].notna() & (rows["question"] != "")].drop_duplicates("example")
@@ -83,11 +83,8 @@ def _duplicates(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
     keys = examples["question"].map(_squeezed)
     if "choices" in examples:
         keys = keys + examples["choices"].map(lambda texts: "" if texts is None else "\0".join(texts))
-    if "context" in examples:  # which can have what a question lacks, such as its numbers
-        keys = keys + [
-            "\0" + (context if shots == 0 else context[-max(map(len, question.splitlines())) :])
-            for question, context in zip(examples["question"], examples["context"].fillna(""), strict=True)
-        ]
+    if "numbers" in examples:
+        keys = keys + "\0" + examples["numbers"].fillna("")
     repeated = int(keys.duplicated().sum())
     if repeated:
         copies = int(keys.value_counts().iloc[0])
