@@ -117,8 +117,8 @@ def _csv_answer(cell: str, choices: list[Any], place: str) -> Any:
         return same_text[0]
     if text.startswith("["):
         return [
-            _csv_answer(repr(answer), choices, place) if type(answer) in (int, float) else answer
-            for answer in _json_list(text, place, "answer")
+            _csv_answer(str(answer), choices, place) if isinstance(answer, _NumberText) else answer
+            for answer in _json_list(text, place, "answer", _NumberText)
         ]
     # pandas writes whole numbers with a point where a column has gaps
     index = re.fullmatch(r"(0|[1-9][0-9]{0,8})(\.0)?", text, re.ASCII)
@@ -126,9 +126,14 @@ def _csv_answer(cell: str, choices: list[Any], place: str) -> Any:
     return int(index[1]) if index and not same_number else text
 
 
-def _json_list(text: str, place: str, field: str) -> list[Any]:
+class _NumberText(str):
+    """A number as it is written."""
+
+
+def _json_list(text: str, place: str, field: str, number_as: type[_NumberText] | None = None) -> list[Any]:
     try:
-        values: list[Any] = json.loads(text)  # which begins with a bracket
+        # which begins with a bracket
+        values: list[Any] = json.loads(text, parse_int=number_as, parse_float=number_as)
         return values
     except (ValueError, RecursionError):
         raise InputError(
