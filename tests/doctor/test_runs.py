@@ -229,7 +229,7 @@ def test_other_words_of_all_questions_hide_no_other_difference():
     assert (sign.check, sign.severity) == ("different-gold-labels", "grave")
     assert sign.evidence == "50 of 100 examples (50 %) have another gold label than in a"
     # letters stand for other texts in another order
-    letters = shifted.assign(choices=[[*"ABCD"]] * 100)
+    letters = shifted.assign(choices=[[*"ABCD"]] * 98 + [["yes", "no", "maybe", "never"]] * 2)
     assert signs_of(("a", "m", first.assign(choices=letters["choices"])), ("b", "n", letters)) == {}
     sample = second.iloc[np.random.default_rng(0).permutation(100)[:40]]
     (sign,) = signs_of(("a", "m", first), ("b", "n", sample))["b"]

@@ -1,5 +1,6 @@
 """Checks of questions, prompts and outputs at their limits: severity, evidence and cause."""
 
+import numpy as np
 import pytest
 
 from abovechance.doctor.suspicion import Suspicion, of_examples
@@ -24,12 +25,27 @@ def test_repeated_examples():
     assert len(signs_in(base(2).assign(question="q", choices=None), "duplicated-examples")) == 1
 
 
-def test_questions_that_only_numbers_tell_apart_are_not_duplicated():
-    numbers = [f"x {place}, y {place + 1}" for place in range(100)]
-    rows = base(numbers=numbers).assign(question="Add the two numbers.", choices=None)
+@pytest.mark.parametrize(
+    "template",
+    [
+        "Numbers: {0} and {1}. Add the two numbers.\nAnswer:",
+        "[{0}, {1}]\nAdd the two numbers.\nAnswer:",
+        "Add the two numbers.\n{0}, {1}<|end|>\n<|assistant|>",
+    ],
+)
+@pytest.mark.parametrize("shots", [0, 2])
+def test_questions_that_only_prompts_tell_apart_are_not_duplicated(template, shots):
+    """A number that is no text of the question, with the demonstrations of each example."""
+    places = np.random.default_rng(0).integers(1000, 2000, (100, shots))
+    demonstrations = ["".join(f"{template.format(at, 0)} {at}\n\n" for at in row) for row in places]
+    prompts = [template.format(place, place + 1) for place in range(100)]
+    rows = base(context=[*map("".join, zip(demonstrations, prompts, strict=True))])
+    rows = rows.assign(question="Add the two numbers.\nnot in the prompt, and longer", choices=None)
     assert signs_in(rows, "duplicated-examples") == []
-    (sign,) = signs_in(rows.assign(numbers=numbers[:50] * 2), "duplicated-examples")
+    rows["context"] = [*map("".join, zip(demonstrations, prompts[:50] * 2, strict=True))]
+    (sign,) = signs_in(rows, "duplicated-examples")
     assert sign.evidence == "50 of 100 examples (50 %) repeat an earlier example, and one occurs 2 times"
+    assert len(signs_in(rows.assign(context="Answer:"), "duplicated-examples")) == 1
 
 
 @pytest.mark.parametrize(("count", "severity"), [(19, []), (20, ["suspicious"]), (50, ["grave"])])

@@ -9,7 +9,6 @@ import pytest
 
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, read_runs
-from abovechance.importers.lm_eval_samples import Sample
 from tests.importers.reading import imported
 
 # --- lm-evaluation-harness -------------------------------------------------------------------
@@ -482,11 +481,3 @@ def test_a_report_that_is_no_mean_is_not_held_against_one(tmp_path):
     results.write_text(json.dumps(report))
     with pytest.raises(InputError, match="says 0.3100"):
         imported(path, prompts=1)
-
-
-def test_a_question_has_its_numbers_and_no_ids():
-    document = {"question": "Add.", "x": 3, "y": 4.5, "grid": "a b", "label": 1, "ind": 24, "kind": 2}
-    ids = {"docid": "train-1", "passageId": "p1", "source_url": "u", "question_ids": "q", "PID": "z"}
-    sample = Sample({"doc_id": 0, "doc": document | ids, "target": "7"}, "here")
-    assert sample.evidence["question"] == "Add.\na b"
-    assert sample.evidence["numbers"] == "x 3, y 4.5, kind 2"

@@ -188,8 +188,10 @@ def test_a_model_whose_scores_of_longer_strings_are_not_the_same_twice_is_refuse
         return SimpleNamespace(logits=logits)
 
     paths = Paths.for_model(with_forward(forward))
-    with pytest.raises(InputError, match="scores a text in another way the second time"):
-        paths.proved(strings(25, 60), 256, strings=2)
+    for names in ([*paths.names], ["alone"]):
+        paths.names[:] = names
+        with pytest.raises(InputError, match="scores a text in another way the second time"):
+            paths.proved(strings(25, 60), 256, strings=2)
 
 
 def test_a_model_that_gives_no_numbers_or_raises_is_refused():

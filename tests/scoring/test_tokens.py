@@ -67,6 +67,9 @@ def test_a_text_that_the_vocabulary_takes_for_a_special_token_is_no_text():
 
     with pytest.raises(InputError, match="example 'e', choice 0: the tokenizer reads '</s>' as its special"):
         tokens(" yes </s> no", "text")
+    with pytest.raises(InputError, match="the tokenizer reads '<unk>' as its special"):
+        tokens(" yes <unk> no", "text")
+    assert tokens(" yes €", "text")[-1] == "<unk>"  # a character that it does not know
     assert tokens(" yes </s> no", "read").count("</s>") == 2  # one is put before all
     assert tokens(" yes no", "text").count("</s>") == 1
 

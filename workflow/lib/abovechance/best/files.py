@@ -260,7 +260,7 @@ def from_rows(table: pd.DataFrame, place: Path | str, shots: int = 0) -> Candida
     ----------
     shots
         Number of demonstrations. If no prompt lacks more examples of the others than these, prompts are
-        compared by their scores, as in verdicts.
+        compared by their scores, as in verdicts; otherwise, by standardized ones.
 
     Raises
     ------

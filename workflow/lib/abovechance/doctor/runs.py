@@ -285,9 +285,10 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             yield _other_questions(changed, len(common), place)
             return
         changed = 0  # the template is another one, and not the questions
-        # such as letters, which stand for other choices if these are shuffled
-        has_same_choices = first["gold"].map(_choices_of).nunique() == 1
-        first = first.assign(gold="") if has_same_choices else first
+        # letters, or words that other examples have too, may stand for other choices there
+        first = first.assign(
+            gold=first["gold"].mask(first["gold"].map(_choices_of).duplicated(keep=False), "")
+        )
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)

@@ -74,7 +74,7 @@ def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
 
 
 def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
-    """Examples with the same question, numbers and choices."""
+    """Examples with the same question, choices and prompt; demonstrations may differ."""
     if "question" not in rows:
         return
     examples = rows[rows["question"].notna() & (rows["question"] != "")].drop_duplicates("example")
@@ -83,8 +83,11 @@ def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
     keys = examples["question"].map(_squeezed)
     if "choices" in examples:
         keys = keys + examples["choices"].map(lambda texts: "" if texts is None else "\0".join(texts))
-    if "numbers" in examples:
-        keys = keys + "\0" + examples["numbers"].fillna("")
+    if "context" in examples:  # which can have what a question lacks, such as its numbers
+        keys = keys + [
+            "\0" + _own_paragraph(question, context)
+            for question, context in zip(examples["question"], examples["context"].fillna(""), strict=True)
+        ]
     repeated = int(keys.duplicated().sum())
     if repeated:
         copies = int(keys.value_counts().iloc[0])
@@ -94,6 +97,13 @@ def _duplicates(rows: pd.DataFrame) -> Iterator[Suspicion]:
             f"{of_examples(repeated, len(keys))} repeat an earlier example, and one occurs {copies} times",
             "a split may be loaded several times; duplicates make intervals too narrow",
         )
+
+
+def _own_paragraph(question: str, context: str) -> str:
+    """Return the end of a prompt from the paragraph on that has the longest line of the question."""
+    lines = sorted({line.strip() for line in question.splitlines()} - {""}, key=len)
+    place = next((at for line in lines[::-1] if (at := context.rfind(line)) >= 0), len(context))
+    return context[context.rfind("\n\n", 0, place) + 1 :] if place < len(context) else ""
 
 
 def _same_context(rows: pd.DataFrame) -> Iterator[Suspicion]:

@@ -22,7 +22,7 @@ from abovechance.results.predictions import UNKNOWN, choose
 
 MOST_SHOTS = 1_000_000
 # Columns of rows that only the checks for broken logs use.
-EVIDENCE = ("question", "numbers", "context", "output", "answer", "target", "truncated", "cut_off")
+EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "cut_off")
 
 
 class UnsupportedMetric(InputError):
@@ -122,10 +122,10 @@ class Run:
         results have log-likelihoods, the columns ``likelihoods.OF_CHOICES``, which ``judged`` makes. Where
         they have the texts of the choices, ``choices`` and ``right``.
         Where the tool itself says of each row whether it is correct, ``recorded``, from 0 to 1.
-        As far as the log contains them, the columns ``EVIDENCE``: the texts ``question``, ``numbers`` (that
-        are part of the question), ``context`` (the whole prompt), ``output``, ``answer`` (found in the
-        output, empty if none was found) and ``target``; the flags ``truncated`` (the prompt) and ``cut_off``
-        (the output ended at the token limit). ``None`` is unknown.
+        As far as the log contains them, the columns ``EVIDENCE``: the texts ``question``, ``context`` (the
+        whole prompt), ``output``, ``answer`` (found in the output, empty if none was found) and ``target``;
+        the flags ``truncated`` (the prompt) and ``cut_off`` (the output ended at the token limit). ``None``
+        is unknown.
     notes
         Notes for readers: what was left out, and why.
     reported

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from abovechance.core.errors import InputError
@@ -12,36 +11,8 @@ from abovechance.importers.contract import text_or_none, truth
 
 TOOL = "lm-evaluation-harness"
 DEEPEST = 20  # levels of a document
-# Ends of the names of fields that differ between copies of an example, and words that end so as well.
-OF_COPIES = (
-    "id",
-    "ids",
-    "idx",
-    "ind",
-    "index",
-    "key",
-    "url",
-    "link",
-    "hash",
-    "number",
-    "row",
-    "line",
-    "rank",
-)
-NOT_OF_COPIES = {
-    "grid",
-    "valid",
-    "solid",
-    "fluid",
-    "liquid",
-    "acid",
-    "void",
-    "bid",
-    "hybrid",
-    "kind",
-    "monkey",
-}
-LABELS = ("label", "labels", "gold", "answer", "target")
+# Ends of the names of fields that differ between copies of an example.
+NO_TEXTS = ("id", "idx", "index", "key", "url", "link", "hash")
 # Fields of a sample that are no metrics.
 FIELDS = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
@@ -108,9 +79,8 @@ class Sample:
         request = requests.get("gen_args_0") if isinstance(requests, dict) else requests[0]
         parts = [*request.values()] if isinstance(request, dict) else request
         context = text_or_none(parts[0]) if isinstance(parts, list) and parts else None
-        document = self.fields.get("doc")
-        question = text_or_none("\n".join(_texts_of(document)))
-        texts = {"question": question or None, "numbers": _numbers_of(document), "context": context}
+        question = text_or_none("\n".join(_texts_of(self.fields.get("doc"))))
+        texts = {"question": question or None, "context": context}
         if self.scores:
             return texts
         response, answer = (_first(self.fields.get(key)) for key in ("resps", "filtered_resps"))
@@ -146,30 +116,12 @@ def _first(value: Any) -> Any:
     return value
 
 
-def _differs_between_copies(name: str) -> bool:
-    """Return whether a field is an id or a place, such as ``doc_id``, ``docId`` and ``pageid``."""
-    words = re.findall("[A-Z]?[a-z]+|[A-Z]+", name)
-    return bool(words) and words[-1].lower() not in NOT_OF_COPIES and name.lower().endswith(OF_COPIES)
-
-
-def _numbers_of(document: Any) -> str:
-    """Return the numbers in the fields of a document, without ids and labels."""
-    fields = document.items() if isinstance(document, dict) else []
-    return ", ".join(
-        f"{name} {value}"
-        for name, value in fields
-        if isinstance(value, int | float)
-        and not _differs_between_copies(str(name))
-        and not str(name).lower().endswith(LABELS)
-    )
-
-
 def _texts_of(value: Any, depth: int = 0) -> list[str]:
     """Return all texts in a document, without its ids."""
     if depth > DEEPEST:
         return []
     if isinstance(value, dict):
-        fields = [field for key, field in value.items() if not _differs_between_copies(str(key))]
+        fields = [field for key, field in value.items() if not str(key).lower().endswith(NO_TEXTS)]
         return [text for field in fields for text in _texts_of(field, depth + 1)]
     if isinstance(value, list):
         return [text for field in value for text in _texts_of(field, depth + 1)]

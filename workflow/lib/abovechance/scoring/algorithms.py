@@ -136,8 +136,7 @@ class Paths:
             if self._holds(path, scored, sample, exact):
                 return results[0]
             self.names.pop(0)
-            if self.path == "alone":
-                _check_repeated(self.model, exact, _definition(self.model, sample))
+        _check_repeated(self.model, exact, _definition(self.model, sample))
         return score(self.model, tokens, "alone")
 
     @property

@@ -162,12 +162,14 @@ def _check_text(
     named = {
         token: name
         for token, name in zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
-        if token != tokenizer.unk_token_id and len(name) > 1
+        if len(name) > 1
     }
+    texts = strings.texts
     for place, encoding in enumerate(encodings):
         special = [(at, named[token]) for at, token in enumerate(encoding.ids) if token in named]
         mask = encoding.special_tokens_mask if special else []  # what is not in the text
-        for name in (name for at, name in special if not mask[at]):
+        names = [name for at, name in special if not mask[at]]
+        for name in (name for name in names if name != tokenizer.unk_token or name in texts[place]):
             raise InputError(
                 f"example '{strings.examples[place]}', choice {strings.numbers[place]}: the tokenizer reads "
                 f"'{name}' as its special token, also as text; expected 'special_tokens: read' or other texts"
