@@ -171,7 +171,7 @@ class Candidates:
 
     @cached_property
     def scale(self) -> tuple[Floats, Floats]:
-        """(candidates,) the score that is 0 where candidates are compared, and how much more is 1."""
+        """(candidates,) center and unit of what is compared, which is (score - center) / unit."""
         if self.comparable:
             return np.zeros(len(self.names)), np.ones(len(self.names))
         if self.chance is None:
@@ -183,7 +183,7 @@ class Candidates:
 
     @property
     def scale_of_examples(self) -> tuple[Floats, Floats]:
-        """(examples,) mean and variance of the scores by which scores on some examples are standardized."""
+        """(examples,) mean and variance by which scores on some of the examples are standardized."""
         if self.comparable:
             return np.zeros(self.scores.shape[1]), np.ones(self.scores.shape[1])
         if self.chance is None:
@@ -192,7 +192,7 @@ class Candidates:
 
     @cached_property
     def compared(self) -> Floats:
-        """(candidates,) the numbers by which candidates are compared: scores, or standardized scores."""
+        """(candidates,) what is compared: scores, or standardized scores."""
         center, unit = self.scale
         return (self.means - center) / unit
 

@@ -158,7 +158,7 @@ def _report_whole_spans(tokenizer: PreTrainedTokenizerFast) -> None:
 def _check_text(
     tokenizer: PreTrainedTokenizerFast, encodings: list[Encoding], strings: PromptStrings
 ) -> None:
-    """Raise InputError if a text is read as a special token, which some vocabularies have as a text's too."""
+    """Raise InputError if a text is read as a special token, because the vocabulary has it as a text too."""
     named = {
         token: name
         for token, name in zip(tokenizer.all_special_ids, tokenizer.all_special_tokens, strict=True)
