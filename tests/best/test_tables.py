@@ -37,14 +37,14 @@ def predictions(seed, prompts=6, examples=40, model="m", task="t", evaluated=1.0
 
 def test_candidates_of_a_setting():
     matrix = ResponseMatrix.from_predictions(predictions(0, evaluated=0.8))
-    candidates = candidates_of(matrix, {"e0": 7, "e1": 7, "e2": 8})
+    candidates = candidates_of(matrix, 1, {"e0": 7, "e1": 7, "e2": 8})
     assert candidates.names == tuple(map(str, matrix.prompts))
     assert np.isnan(candidates.scores).sum() == (~matrix.evaluated).sum() > 0
     groups = dict(zip(map(str, matrix.examples), candidates.clusters, strict=True))
     assert groups["e0"] == groups["e1"] != groups["e2"]
     single = [groups[name] for name in groups if name not in ("e0", "e1")]
     assert len({*single}) == len(single)
-    assert len({*candidates_of(matrix, {}).clusters}) == len(matrix.examples)
+    assert len({*candidates_of(matrix, 1, {}).clusters}) == len(matrix.examples)
 
 
 def test_the_table_of_selections():
@@ -55,7 +55,9 @@ def test_the_table_of_selections():
     assert table["task"].tolist() == ["t", "v"]
     for row, rows in zip(table.to_dict("records"), (settings[0], settings[2]), strict=True):
         setting = setting_of(rows)
-        candidates = candidates_of(ResponseMatrix.from_predictions(rows), clusters.get(setting.task, {}))
+        candidates = candidates_of(
+            ResponseMatrix.from_predictions(rows), setting.shots, clusters.get(setting.task, {})
+        )
         null = selection_null(candidates, draws=DRAWS, seed=setting.seed(5, "selection"))
         estimate = debiased_score(candidates, seed=setting.seed(5, "halves"))
         assert row == {
@@ -83,7 +85,7 @@ def test_heldout_estimates_of_a_setting(evaluated):
     table = heldout_estimates([rows, predictions(5, prompts=1)], clusters, 6, 0.75, [1, 2, 6, 9])
     assert [*table.columns] == [*DEBIASED.columns]
     setting = setting_of(rows)
-    candidates = candidates_of(ResponseMatrix.from_predictions(rows), clusters["t"])
+    candidates = candidates_of(ResponseMatrix.from_predictions(rows), setting.shots, clusters["t"])
     generator = np.random.default_rng(setting.seed(6, "debiased"))
     groups, expected = np.unique(candidates.clusters), []
     for split in range(20):
@@ -92,7 +94,12 @@ def test_heldout_estimates_of_a_setting(evaluated):
         inside = np.isin(candidates.clusters, chosen)
         for requested in (2, 6, 9):
             scores = candidates.scores[np.sort(order[:requested])]
-            half = Candidates.from_scores(scores[:, inside], clusters=candidates.clusters[inside])
+            half = Candidates.from_scores(
+                scores[:, inside],
+                clusters=candidates.clusters[inside],
+                comparable=candidates.comparable,
+                chance=candidates.chance[inside],
+            )
             estimate = debiased_score(half, splits=HALVES, seed=setting.seed(6, "halves"))
             test = scores[half.chosen, ~inside]
             expected.append(
