@@ -108,9 +108,8 @@ class Candidates:
         used = evaluated.any(axis=0)
         groups, _ = numbered(matrix.shape[1], clusters)
         of_used = None if chance is None else floats(chance)[used]
-        return cls(
-            labels, matrix[:, used], groups[used], comparable or bool(evaluated[:, used].all()), of_used
-        )
+        groups = np.unique(groups[used], return_inverse=True)[1]
+        return cls(labels, matrix[:, used], groups, comparable or bool(evaluated[:, used].all()), of_used)
 
     @property
     def evaluated(self) -> Bools:
