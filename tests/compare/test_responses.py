@@ -140,15 +140,21 @@ def test_a_study_of_two_models_has_the_conclusions_of_the_command(tmp_path):
     assert tables["needed"].tolist()[1:] == pytest.approx([task["comparison"][0]["needed"] for task in tasks])
 
 
-def test_responses_of_a_study_are_read_task_by_task(tmp_path):
-    table = study_of({"a": 0.0, "b": 0.3, "left out": 0.0}).rename(columns={"score": "correct"})
-    table = table.assign(predicted=0, tie=False, chance=0.5)
+def write_predictions(folder: Path, table: pd.DataFrame) -> list[Path]:
+    """Write the predictions of each model into a file, and return the files."""
     paths = []
     for model, group in table.groupby("model"):
-        paths.append(tmp_path / f"{model}.parquet")
+        paths.append(folder / f"{model}.parquet")
         with PREDICTIONS.writing_parts(paths[-1], {}) as write_part:
             for _, rows in group.groupby("task"):
                 write_part(rows[[*PREDICTIONS.columns]])
+    return paths
+
+
+def test_responses_of_a_study_are_read_task_by_task(tmp_path):
+    table = study_of({"a": 0.0, "b": 0.3, "left out": 0.0}).rename(columns={"score": "correct"})
+    table = table.assign(predicted=0, tie=False, chance=0.5)
+    paths = write_predictions(tmp_path, table)
     clusters = {"t0": pd.Series(np.arange(80) // 4, np.arange(80).astype(str))}
     items = list(responses_of_study(paths, clusters, {"a": ("a", 0), "b": ("b", 0)}))
     expected = [*arrange(study_of({"a": 0.0, "b": 0.3, "left out": 0.0}), clusters)]
@@ -167,12 +173,7 @@ def test_tasks_without_common_examples_are_not_compared_and_the_others_are(tmp_p
     rest = table[~((table["model"] == "b") & (table["task"] == "t0"))]
     table = pd.concat([rest, alone.assign(example=[str(example) for example in examples])])
     table = table.assign(predicted=0, tie=False, chance=0.5)
-    paths = []
-    for model, group in table.groupby("model"):
-        paths.append(tmp_path / f"{model}.parquet")
-        with PREDICTIONS.writing_parts(paths[-1], {}) as write_part:
-            for _, rows in group.groupby("task"):
-                write_part(rows[[*PREDICTIONS.columns]])
+    paths = write_predictions(tmp_path, table)
     compared = {"a": ("a", 0), "b": ("b", 0)}
     tables = {schema.name: rows for schema, rows in of_study(responses_of_study(paths, {}, compared))}
     (row,) = tables["not_compared"].to_dict("records")

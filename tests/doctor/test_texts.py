@@ -35,7 +35,7 @@ def test_repeated_examples():
 )
 @pytest.mark.parametrize("shots", [0, 2])
 def test_questions_that_only_prompts_tell_apart_are_not_duplicated(template, shots):
-    """A number that is no text of the question, with the demonstrations of each example."""
+    """The question is the same text in all examples, and its numbers are in the prompt only."""
     places = np.random.default_rng(0).integers(1000, 2000, (100, shots))
     demonstrations = ["".join(f"{template.format(at, 0)} {at}\n\n" for at in row) for row in places]
     prompts = [template.format(place, place + 1) for place in range(100)]
@@ -148,7 +148,7 @@ def test_answers_that_equal_the_target_and_count_as_wrong(count, severity):
             == f"the answer equals the target in {of_examples(count, 100)} that count as wrong"
         )
         assert signs[0].cause == "the scorer may compare other texts than the log contains"
-    # most scorers distinguish capital letters, so this is no contradiction
+    # many scorers tell capital letters from small ones, so a wrong answer may be meant
     signs = signs_in(rows.assign(target="a"), "recorded-results")
     assert [sign.severity for sign in signs] == ["suspicious"] * len(severity)
     if signs:

@@ -1,4 +1,4 @@
-"""Where the tokens of a choice begin, and what of a text may be a special token."""
+"""The first token of a choice, and texts that look like special tokens."""
 
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, processors, trainers

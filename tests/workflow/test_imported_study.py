@@ -174,7 +174,9 @@ def test_names_of_any_characters_are_planned(workplace):
     (workplace / "planned.yaml").write_text("study: planned\npredictions: planned.parquet\n")
     files = [f"results/planned/imported/tasks/{file_name(task)}.parquet" for task in tasks]
     files.append("results/planned/ladder/m.parquet")
-    snakemake("--configfile", str(workplace / "planned.yaml"), "-n", *files, directory=workplace)
+    config = str(workplace / "planned.yaml")
+    completed = snakemake("--configfile", config, "-n", *files, directory=workplace, check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_a_file_that_is_no_such_table_is_told_at_once(study, workplace):

@@ -38,12 +38,7 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False, shots
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [
-        *check_answers(rows),
-        *check_texts(rows),
-        *_repeated(rows),
-        *_incomplete(rows, shots),
-    ]
+    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows), *_incomplete(rows, shots)]
     if not is_drawn:
         suspicions += _missing_ids(rows)
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):
@@ -364,9 +359,5 @@ def _choices_of(gold: str) -> str:
 
 def _gold_changed(first: pd.Series, second: pd.Series) -> pd.Series:
     """Return whether the gold labels of two runs differ although the choices are the same."""
-    return (
-        (first.map(_choices_of) == second.map(_choices_of))
-        & (first != second)
-        & (first != "")
-        & (second != "")
-    )
+    has_same_choices = first.map(_choices_of) == second.map(_choices_of)
+    return has_same_choices & (first != second) & (first != "") & (second != "")

@@ -280,7 +280,8 @@ def _extracted(rows: pd.DataFrame, answers: pd.Series, outputs: pd.Series) -> It
             for column in ("answer", "target")
         ]
         count = int((written[0] == written[1]).sum())
-        in_letters = int((written[0].str.lower() == written[1].str.lower()).sum())
+        lower = [texts.map(str.lower, na_action="ignore") for texts in written]
+        in_letters = int((lower[0] == lower[1]).sum())
         if count >= 2 and (severity := graded(count / len(rows), 0.02, 0.2)):
             yield Suspicion(
                 "recorded-results",
