@@ -48,6 +48,23 @@ def test_questions_that_only_prompts_tell_apart_are_not_duplicated(template, sho
     assert len(signs_in(rows.assign(context="Answer:"), "duplicated-examples")) == 1
 
 
+@pytest.mark.parametrize(
+    ("context", "signs"),
+    [
+        ("first {}: x\n\nthe longest line", 1),  # a demonstration, with a line of the question
+        ("the longest line\n\nthe longest line\nfirst {}", 0),
+        ("{}: the longest line", 0),  # the prompt's first paragraph
+        ("the longest line\nfirst {}\n\nAnswer:", 0),
+        ("another question\n\nnumber {}", 1),  # the question is not in the prompt
+        ("", 1),
+    ],
+)
+def test_the_part_of_a_prompt_that_belongs_to_the_question(context, signs):
+    contexts = [context.format(number) for number in range(2)]
+    rows = base(2, context=contexts).assign(question="the longest line\nx", choices=None)
+    assert len(signs_in(rows, "duplicated-examples")) == signs
+
+
 @pytest.mark.parametrize(("count", "severity"), [(19, []), (20, ["suspicious"]), (50, ["grave"])])
 def test_the_same_prompt(count, severity):
     rows = base(context=[f"context {number}" for number in range(100)])
@@ -155,6 +172,17 @@ def test_answers_that_equal_the_target_and_count_as_wrong(count, severity):
         assert f"except for capital letters, in {of_examples(count, 100)} that" in signs[0].evidence
         assert signs[0].cause == "the scorer may be meant to ignore capital letters"
     assert signs_in(rows.assign(correct=True), "recorded-results") == []
+
+
+def test_few_answers_that_equal_the_target_except_for_capital_letters():
+    def signs(equal, examples):
+        answers = ["a"] * equal + ["b"] * (examples - equal)
+        rows = base(examples, output=(OUTPUT * 2)[:examples], answer=answers, target="A")
+        return severities(rows.assign(correct=False), "recorded-results")
+
+    assert signs(1, 20) == []
+    assert signs(2, 100) == ["suspicious"]
+    assert signs(2, 101) == []  # below 2 %
 
 
 def test_answers_and_targets_that_are_missing():
