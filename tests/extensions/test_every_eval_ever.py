@@ -86,8 +86,46 @@ def test_a_reference_can_be_a_list_in_a_text(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     imported = read_runs([path], SINGLE)[0]
     assert all(marks.index(True) == 1 and sum(marks) == 1 for marks in imported.rows["right"])
-    with_references(path, lambda place, choices: ["[not a list"])
-    assert read_runs([path], SINGLE)[0].rows["chance"].tolist() == pytest.approx((1 / size).tolist())
+    with_references(path, lambda place, choices: ["[0 2]"])  # a list that cannot be read
+    assert read_runs([path], SINGLE)[0].rows["chance"].isna().all()
+
+
+def test_a_list_of_references_as_numpy_writes_it(tmp_path):
+    path = write_records(sound(4, 40), tmp_path)
+    with_references(
+        path,
+        lambda place, choices: ["[np.int64(0), np.int64(2)]"],
+        lambda place, choices: (place % 4 == 1, choices[2 if place % 4 == 1 else 3]),
+    )
+    (imported,) = read_runs([path], SINGLE)
+    size = imported.rows["choices"].map(len)
+    assert imported.rows["chance"].tolist() == pytest.approx((2 / size).tolist())
+
+
+def test_references_of_generation_tasks_are_no_choices(tmp_path):
+    """Records of HELM list all accepted answers as choices and as references."""
+    path = write_records(sound(4, 40), tmp_path)
+    with_references(path, lambda place, choices: choices[::-1])
+    (imported,) = read_runs([path], SINGLE)
+    assert imported.rows["chance"].isna().all()
+    assert imported.rows["choices"].isna().all()
+
+
+def test_rows_and_record_of_early_versions(tmp_path):
+    """The rows are called <uuid>.jsonl, and the record belongs to them, too."""
+    path = write_records(sound(4, 40), tmp_path)
+    expected = read_runs([path], SINGLE)[0]
+    early = path.rename(path.with_name(path.name.replace("_samples", "")))
+    run = read_runs([early], SINGLE)[0]
+    assert run.shots == expected.shots
+    assert run.reported.accuracy == expected.reported.accuracy
+    record = early.with_suffix(".json")
+    assert annotate(record, 1)[1][0]["p_value"] is not None
+    content = json.loads(record.read_text())
+    content["evaluation_results"][0]["metric_config"]["lower_is_better"] = True
+    record.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="is better if it is lower"):
+        read_runs([early], SINGLE)
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -101,8 +139,8 @@ def test_several_references_are_alternatives_only_if_an_answer_shows_it(tmp_path
     )
     (imported,) = read_runs([path], SINGLE)
     size = imported.rows["choices"].map(len)
-    several = 2 / size if named else np.nan
-    expected = np.where(np.arange(40) % 2 == 1, several, 1 / size)
+    # else the chance is unknown, also with one reference: a model cannot know that it is one
+    expected = np.where(np.arange(40) % 2 == 1, 2, 1) / size if named else np.full(40, np.nan)
     assert imported.rows["chance"].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
 
 

@@ -85,6 +85,26 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
 
 
+def test_helm_metrics_of_several_completions_ask_for_the_chance(tmp_path):
+    """The best of five completions equals a reference: a guesser has five guesses."""
+    results = [helm_result(f"id{place}", 0, 1.0) for place in range(4)]
+    for result in results:
+        result["stats"].append(helm_stat("exact_match@5", 1.0))
+    folder = write_helm(tmp_path / "run", results)
+    assert set(imported(folder, prompts=1, metric="exact_match")["chance"]) == {0.25}
+    with pytest.raises(InputError, match="does not say how probable it is to guess"):
+        imported(folder, prompts=1, metric="exact_match@5")
+    assert set(imported(folder, prompts=1, metric="exact_match@5", chance=0.7)["chance"]) == {0.7}
+
+
+def test_helm_tasks_are_named_without_the_deployment_of_the_model(tmp_path):
+    folder = write_helm(tmp_path / "run", [helm_result("id0", 0, 1.0)])
+    spec = json.loads((folder / "run_spec.json").read_text())
+    spec["name"] = "mmlu:subject=anatomy,model=org_model,model_deployment=org_host"
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    assert set(imported(folder, prompts=1)["task"]) == {"mmlu:subject=anatomy"}
+
+
 def test_helm_runs_of_one_train_trial_can_be_a_prompt_each(tmp_path):
     for name, correct in (("a", 3), ("b", 1)):
         write_helm(
@@ -232,6 +252,31 @@ def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_pat
     several = lighteval_row(1, [-1.0, -2.0], 1)
     several["metric"], several["model_response"] = {"exact_match": 1.0}, {"logprobs": [-5.0]}
     assert imported(write_lighteval(tmp_path / "b", [several]), prompts=1, chance=0.1)["correct"].all()
+
+
+def test_lighteval_scores_of_the_tokens_of_a_text_are_not_those_of_choices(tmp_path):
+    """Some servers return a log-probability for each token, which can be as many as the references."""
+    row = lighteval_row(0, [-1.0, -2.0], [0, 1])
+    row["metric"], row["model_response"]["text"] = {"em": 1.0}, ["two tokens"]
+    assert imported(write_lighteval(tmp_path, [row]), prompts=1, chance=0.0)["chance"].tolist() == [0.0]
+
+
+def test_lighteval_has_rows_for_each_kind_of_metric(tmp_path):
+    """A task with metrics of log-likelihoods and of generated texts has each example twice."""
+    rows = [lighteval_row(place, [-2.0, -1.0], place % 2) for place in range(4)]
+    generated = [lighteval_row(place, [-1.0], 0) for place in range(4)]
+    for place, row in enumerate(generated):
+        row["metric"] = {"em": float(place == 3)}
+        row["doc"]["choices"], row["model_response"]["text"] = ["a", "b"], ["a text"]
+    path = write_lighteval(tmp_path, rows + generated)
+    assert imported(path, prompts=1)["correct"].tolist() == [False, True, False, True]
+    of_texts = imported(path, prompts=1, metric="em", chance=0.0)
+    assert of_texts["correct"].tolist() == [False, False, False, True]
+    note = "community|sums: the metric is acc; for another one, use --metric em"
+    assert read_runs([path], Options())[0].notes[0] == note
+    del rows[2]["metric"]["acc"]  # a row without any metric belongs to no other kind
+    with pytest.raises(InputError, match="row 2: has no metric 'acc'"):
+        imported(write_lighteval(tmp_path / "damaged", rows + generated), prompts=1)
 
 
 @pytest.mark.parametrize("gold", [7, -1, None, [], [0, 9], "0", True])
@@ -455,6 +500,29 @@ def test_inspect_targets_of_several_choices_ask_for_the_chance(tmp_path, target,
         with pytest.raises(InputError, match="does not say how probable it is to guess an"):
             imported(path, prompts=1)
         assert imported(path, prompts=1, chance=1 / 7)["chance"].tolist() == [1 / 7]
+
+
+def test_inspect_targets_of_free_text_are_alternatives(tmp_path):
+    sample = inspect_sample(0, "C") | {"target": ["Paris", "paris"], "choices": None}
+    path = write_zstandard_zip(tmp_path / "log.eval", inspect_files([sample]))
+    assert read_runs([path], Options())[0].notes == []
+
+
+def test_inspect_samples_that_are_marked_as_invalid(tmp_path):
+    samples = [inspect_sample(place, "C" if place < 3 else "I") for place in range(6)]
+    for sample in samples[2:4]:
+        sample["invalidation"] = {"author": "someone", "reason": "leaked"}
+    (run,) = read_runs([write_zstandard_zip(tmp_path / "log.eval", inspect_files(samples))], Options())
+    assert run.notes == [
+        "log.eval: 2 samples marked as invalid, 1 of them correct; inspect counts these, too"
+    ]
+
+
+@pytest.mark.parametrize("name", ["fewshot", "num_fewshot", "few_shot"])
+def test_the_number_of_demonstrations_of_an_inspect_task(tmp_path, name):
+    files = inspect_files([inspect_sample(0, "C")])
+    files["header.json"]["eval"]["task_args"] = {name: 5}
+    assert read_runs([write_zstandard_zip(tmp_path / "log.eval", files)], Options())[0].shots == 5
 
 
 def test_which_of_several_scorers_counts_is_asked_for(tmp_path):
@@ -721,6 +789,12 @@ def test_choices_that_a_record_lists_twice_are_listed_once(choices, chance, tmp_
     )
     path = write_records(log, tmp_path)
     assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance] * 3)
+
+
+def test_rows_of_every_eval_ever_can_have_a_name_as_of_lm_evaluation_harness(tmp_path):
+    path = write_records(sound(0, 3), tmp_path)
+    path = path.rename(path.with_name("samples_task.jsonl"))
+    assert len(imported(path, prompts=1)) == 3
 
 
 def test_prompts_are_numbered_in_the_natural_order_of_their_names(tmp_path):

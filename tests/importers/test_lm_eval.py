@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.importers import Options, read_runs
+from abovechance.importers import Options, diagnose, read_runs
 from tests.importers.reading import imported
 
 # --- lm-evaluation-harness -------------------------------------------------------------------
@@ -51,6 +51,26 @@ def test_lm_evaluation_harness(tmp_path):
     assert rows["predicted"].tolist() == [0, 1, 1]
     assert rows["chance"].tolist() == pytest.approx([1 / 2, 1 / 3, 1 / 2])
     assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
+
+
+def test_metrics_that_accept_several_guesses_ask_for_the_chance(tmp_path):
+    """The correct choice is one of the two likeliest: a guesser is right in half of four choices."""
+    metrics = {"metrics": ["r@1", "r@2"], "r@1": 0.0, "r@2": 1.0}
+    samples = [lm_sample(doc, [-1.0, -2.0, -3.0, -4.0], 1) | metrics for doc in range(3)]
+    path = write_lm(tmp_path, samples)
+    assert set(imported(path, prompts=1, metric="r@1")["chance"]) == {0.25}
+    with pytest.raises(InputError, match="does not say how probable it is to guess"):
+        imported(path, prompts=1, metric="r@2")
+    assert set(imported(path, prompts=1, metric="r@2", chance=0.5)["chance"]) == {0.5}
+    diagnoses, count = diagnose([path], Options(metric="r@2", command="doctor"))
+    assert (count, [diagnosis.suspicion.check for diagnosis in diagnoses]) == (1, [])
+
+
+def test_targets_in_a_list_that_cannot_be_read_ask_for_the_chance(tmp_path):
+    samples = [lm_sample(doc, [-1.0, -2.0, -3.0], 1) | {"target": "[0 2]"} for doc in range(3)]
+    path = write_lm(tmp_path, samples)
+    with pytest.raises(InputError, match="does not say how probable it is to guess"):
+        imported(path, prompts=1, metric="acc")
 
 
 def test_version_0_4_3_writes_samples_as_one_list(tmp_path):

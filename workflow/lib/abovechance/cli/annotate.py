@@ -48,7 +48,7 @@ def annotate(
     and --chance or --choices is required. Results that are no accuracy get no verdict.
     """
     from abovechance.extensions.every_eval_ever import NO_CHANCE, REASON, annotate as annotated, records_in
-    from abovechance.importers.every_eval_ever import ENDING
+    from abovechance.importers.every_eval_ever import rows_of
 
     folder = expanded(output, "--output")
     if folder.is_file():
@@ -69,8 +69,7 @@ def annotate(
     for file, name, record, _ in results:
         target = folder / name
         write_json(record, target)
-        rows = file.with_name(file.stem + ENDING)
-        if rows.is_file():
+        if (rows := rows_of(file)) is not None:
             shutil.copy2(rows, target.with_name(rows.name))
     if as_json:
         show_json(verdicts)

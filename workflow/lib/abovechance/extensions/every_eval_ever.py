@@ -17,13 +17,13 @@ from abovechance.core.reading import as_written_by, read_json
 from abovechance.extensions.verdicts import verdict_of
 from abovechance.importers.contract import Options, Run, UnsupportedMetric, check_recorded, examined
 from abovechance.importers.every_eval_ever import (
-    ENDING,
     OTHER_SCORE,
     PERCENT,
     TOOL,
     metric_name,
     place_of,
     read,
+    rows_of,
 )
 from abovechance.metrics.names import is_other_metric, is_share_of_correct
 
@@ -92,7 +92,7 @@ def annotate(
         other_metrics = {place_of(result) for result in results if _is_other(result)}
     runs = _runs(path, other_metrics)
     other_metrics |= {place for place, run in runs.items() if OTHER_SCORE in run.suspicions}
-    has_rows = path.with_name(path.stem + ENDING).is_file()
+    has_rows = rows_of(path) is not None
     verdicts = []
     for result in results:
         with as_written_by(TOOL, str(path)):
@@ -128,8 +128,7 @@ def _runs(path: Path, other_metrics: Set[tuple[str, str]]) -> dict[tuple[str, st
     other_metrics
         Results that are no shares of correct answers, so the rows need not agree with them.
     """
-    rows = path.with_name(path.stem + ENDING)
-    if not rows.is_file():
+    if (rows := rows_of(path)) is None:
         return {}
     try:
         with as_written_by(TOOL, str(rows)):

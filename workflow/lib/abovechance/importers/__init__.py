@@ -343,7 +343,11 @@ def _files(path: Path) -> list[tuple[Importer, Path]]:
         raise InputError(f"{path}: there is no such file or folder")
     if not path.is_dir():
         check_regular(path, MOST_MEMBER)
-    matches = [(importer, file) for importer in FORMATS for file in importer.find(path)]
+    importers: dict[Path, Importer] = {}
+    for importer in FORMATS:
+        for file in importer.find(path):
+            importers.setdefault(file, importer)  # rows of Every Eval Ever can have a name as of lm-eval's
+    matches = [(importer, file) for file, importer in importers.items()]
     if not matches:
         if packed := [*_packed(path), *([path] if path.suffix in COMPRESSED and path.is_file() else [])]:
             raise InputError(f"{packed[0]}: is compressed; unpack it first")

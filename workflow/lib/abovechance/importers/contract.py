@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,6 +22,7 @@ from abovechance.core.untrusted import named
 from abovechance.core.words import counted
 from abovechance.doctor.runs import Examined, examine, summarize
 from abovechance.doctor.suspicion import Suspicion
+from abovechance.metrics.names import accepts_several
 from abovechance.results.predictions import UNKNOWN, choose
 
 MOST_SHOTS = 1_000_000
@@ -174,8 +179,13 @@ class Run:
 
 
 def examined(run: Run) -> Run:
-    """Return a run with its suspicions, and without the columns that only the checks use."""
+    """Return a run with its suspicions, and without the columns that only the checks use.
+
+    The chance is unknown if the metric accepts several guesses, because it is that of one guess.
+    """
     rows, file = run.rows, Path(run.file)
+    if accepts_several(run.metric):
+        rows = rows.assign(chance=math.nan)
     summary = summarize(run.file, run.task, run.model, rows, run.metric)
     # a file can have several runs, which have other metrics or models
     name = f"{run.metric} {run.shots}"
@@ -290,6 +300,17 @@ def truth(value: Any, metric: str, place: str) -> bool:
 def text_or_none(value: Any) -> str | None:
     """Return a text, with a question mark for half of a character, and None for anything else."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else None
+
+
+def listed(text: str) -> list[Any]:
+    """Return the values of a list as JSON, Python or NumPy write it; an empty list for other texts."""
+    if not text.startswith("["):
+        return []
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            value = read(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text))
+            return value if isinstance(value, list) else []
+    return []
 
 
 def recorded_row(correct: bool, choices: int, correct_choices: set[int] | None) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Every Eval Ever: ``<uuid>_samples.jsonl``, a row per sample and result, next to ``<uuid>.json``.
 
+Versions before 0.2.2 name the rows ``<uuid>.jsonl``.
+
 A row has the ``input`` (with the choices and the references, if the source has them), the ``output`` and the
 ``evaluation`` (score, is_correct). A sample has one row for each metric, its *result*. A reference can be the
 text, the letter or the number of a choice. The first of these meanings is used under which the extracted
@@ -9,6 +11,7 @@ answers are correct if and only if the rows report so.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from abovechance.importers.contract import (
     Run,
     UnsupportedMetric,
     left_out,
+    listed,
     not_checked,
     number_of_shots,
     text_or_none,
@@ -101,7 +105,13 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 
 def aggregate_of(path: Path) -> Path:
     """Return the path of the aggregate record that belongs to rows of samples."""
-    return path.with_name(path.name.removesuffix(ENDING) + ".json")
+    return path.with_name(path.name.removesuffix(".jsonl").removesuffix("_samples") + ".json")
+
+
+def rows_of(record: Path) -> Path | None:
+    """Return the file with the rows of samples that belong to an aggregate record; None if there is none."""
+    paths = [record.with_name(record.stem + ending) for ending in (ENDING, ".jsonl")]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
@@ -241,7 +251,10 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
     if not isinstance(correct, bool) or correct != (score == 1):
         raise InputError(f"{place}: is_correct is {correct!r:.40}, but the score is {score}")
     terminal = [item for item in row.get("answer_attribution") or [] if item.get("is_terminal")]
-    choices = _once(question.get("choices") or [])
+    choices = [str(text).strip() for text in _once(question.get("choices") or [])]
+    references = _references(question.get("reference") or [], choices)
+    # HELM's generation tasks list the references only, and all of these are correct
+    are_options = len(choices) > 1 and not (len(references) > 1 and {*choices} <= {*references})
     return {
         "example": named(row["sample_id"], place),
         "predicted": UNKNOWN,
@@ -249,9 +262,9 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
         "tie": False,
         "chance": float("nan"),
         "recorded": float(correct),
-        "choices": [str(text).strip() for text in choices] if len(choices) > 1 else None,
+        "choices": choices if are_options else None,
         "right": None,
-        "references": _references(question.get("reference") or [], choices),
+        "references": references,
         "error": bool(row.get("error")),
         "question": text_or_none(question.get("raw")),
         "context": text_or_none(question.get("formatted")) or text_or_none(question.get("raw")),
@@ -268,14 +281,9 @@ def _once(choices: list[Any]) -> list[Any]:
 
 def _references(texts: list[Any], choices: list[Any]) -> list[str]:
     """Return the references; a text such as '[0, 2]' is a list of them, unless it is a choice."""
-    references = []
-    for text in texts:
-        try:
-            is_list = isinstance(text, str) and text.strip().startswith("[") and text not in choices
-            parsed = json.loads(text) if is_list else text
-        except (ValueError, RecursionError):
-            parsed = text
-        references += parsed if isinstance(parsed, list) else [text]
+    references: list[Any] = []
+    for text in (str(text).strip() for text in texts):
+        references += listed(text) if text.startswith("[") and text not in choices else [text]
     return [str(text).strip() for text in references]
 
 
@@ -309,9 +317,13 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
             any_counts = any(
                 place in places and len({*places}) > 1 for place, places in zip(predicted, marks, strict=True)
             )
+            is_clear = any_counts or all(len({*places}) == 1 for places in marks)
             for row, place, places in zip(with_choices, predicted, marks, strict=True):
                 row["predicted"] = UNKNOWN if place is None else place
-                if len({*places}) == 1 or any_counts:
+                row["chance"] = (
+                    math.nan
+                )  # also with one reference, because a model cannot know that it is one
+                if is_clear:
                     row["right"] = [number in places for number in range(len(row["choices"]))]
                     row["chance"] = len({*places}) / len(row["choices"])
             return

@@ -36,6 +36,7 @@ OPTIONS = ("metric",)
 # Of these, a fraction is a tie; of others it is a grade.
 OF_CHOICES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match")
 USUAL = ("exact_match", "final_number_exact_match")  # the first that a run has
+MODEL = ("model=", "model_deployment=")  # arguments in the name of a run
 LOOKS_LIKE = "a HELM run's folder with per_instance_stats.json and run_spec.json"
 
 
@@ -108,9 +109,9 @@ def _usual_metric(instances: list[Any], file: Path) -> str:
 
 
 def _task(name: str) -> str:
-    """Return the scenario and its arguments, without the model."""
+    """Return the scenario and its arguments, without the model and its deployment."""
     scenario, _, arguments = name.partition(":")
-    arguments = ",".join(part for part in arguments.split(",") if not part.startswith("model="))
+    arguments = ",".join(part for part in arguments.split(",") if not part.startswith(MODEL))
     return f"{scenario}:{arguments}" if arguments else scenario
 
 

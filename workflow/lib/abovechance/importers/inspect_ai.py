@@ -24,6 +24,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.reading import as_written_by, number, parse_json, read_json, whole
 from abovechance.core.untrusted import named, opened_zip
+from abovechance.core.words import counted
 from abovechance.doctor.suspicion import Suspicion, graded, of_examples
 from abovechance.importers.contract import (
     Options,
@@ -37,6 +38,7 @@ from abovechance.importers.contract import (
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
+SHOTS = ("fewshot", "num_fewshot", "few_shot")  # names of a task's argument, the number of demonstrations
 OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
@@ -159,13 +161,21 @@ def _run(
     if failed:
         wrong = sum(not row["correct"] for row in failed)
         notes.append(f"{path.name}: {len(failed)} samples have an error and a score; {wrong} count as wrong")
+    invalid = [row for sample, row in zip(chosen, rows, strict=True) if row and sample.get("invalidation")]
+    if invalid:
+        correct = sum(bool(row["correct"]) for row in invalid)
+        notes.append(
+            f"{path.name}: {counted(len(invalid), 'sample')} marked as invalid, {correct} of them correct; "
+            "inspect counts these, too"
+        )
     if partial := sum(bool(row["tie"]) for row in scored):
         notes.append(
             f"{path.name}: partly correct answers count as wrong: {partial}; inspect gives each a half"
         )
     with as_written_by(TOOL, f"{path}, its header"):
         setting = log.get("eval") or {}
-        shots, note = _shots((setting.get("task_args") or {}).get("fewshot"), str(path))
+        arguments = setting.get("task_args") or {}
+        shots, note = _shots(next((arguments[name] for name in SHOTS if name in arguments), None), str(path))
         model, task = str(setting.get("model") or "model"), str(setting.get("task") or path.stem)
         # over several epochs, inspect reports the mean of their samples' means
         reported = _reported(log, scorer) if len(epochs) == 1 and not left_out else None
@@ -181,7 +191,8 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
-    if any(len(_targets(sample.get("target"), sample.get("choices") or [])) > 1 for sample in chosen):
+    with_choices = [sample for sample in chosen if sample.get("choices")]
+    if any(len(_targets(sample.get("target"), sample["choices"])) > 1 for sample in with_choices):
         frame["chance"] = math.nan  # also with one target, since a model cannot know that there is one
         notes.append(
             f"{path.name}: several choices can be correct, and all of them must be marked; the log does not "
@@ -249,7 +260,7 @@ def _needed(sample: Any) -> Any:
     """Return the used parts of a sample."""
     if not isinstance(sample, dict) or "evidence" in sample:
         return sample
-    used = ("id", "epoch", "scores", "choices", "target", "error")
+    used = ("id", "epoch", "scores", "choices", "target", "error", "invalidation")
     return {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
 
 

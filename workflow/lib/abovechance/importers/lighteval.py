@@ -54,9 +54,14 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         raise InputError(f"{path}: has no rows")
     with as_written_by(TOOL, str(path)):
         cells = table.to_pylist()
-    metric = _metric(cells, options.metric, path)
+    names = []
+    for number, cell in enumerate(cells):
+        with as_written_by(TOOL, f"{path}, row {number}"):
+            cell["metric"] = _value(cell["metric"])
+            names.append([name for name, value in cell["metric"].items() if value is not None])
+    metric = _metric(list(dict.fromkeys(name for row in names for name in row)), options.metric, path)
     rows = []
-    for number, row in enumerate(cells):
+    for number, row in _rows_with(metric or "acc", cells, names):
         with as_written_by(TOOL, f"{path}, row {number}"):
             rows.append(_row(row, number, f"{path}, row {number}", metric))
     frame = pd.DataFrame(rows)
@@ -67,7 +72,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         task, shots = name, str(len(_value(cells[0]["doc"]).get("fewshot_samples") or []))
     notes = []
     if options.metric is None:
-        notes += metric_note(task, metric or "acc", _other_metrics(cells, metric or "acc", path))
+        notes += metric_note(task, metric or "acc", _other_metrics(cells, metric or "acc"))
     if ties := int(frame["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
@@ -111,16 +116,28 @@ def _value(cell: Any) -> Any:
         raise ValueError(f"{cell[:40]!r} cannot be read: {error}") from None
 
 
-def _metric(cells: Sequence[dict[str, Any]], metric: str | None, path: Path) -> str | None:
+def _rows_with(
+    metric: str, cells: Sequence[dict[str, Any]], names: Sequence[Sequence[str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number and content of the rows that have a metric, or should have it.
+
+    If a task has metrics of log-likelihoods and of generated texts, each kind has its own rows. A row that
+    lacks the metric belongs to another kind if its metrics are never in a row with this one.
+    """
+    in_common = {name for row in names if metric in row for name in row}
+    for number, (cell, row) in enumerate(zip(cells, names, strict=True)):
+        if metric in row or not row or in_common & {*row}:
+            yield number, cell
+
+
+def _metric(names: Sequence[str], metric: str | None, path: Path) -> str | None:
     """Return the metric whose values are taken: that which is asked for, or the usual one.
 
     None if log-likelihoods decide, as for ``acc``. Others, such as normalized ones, are taken as recorded.
     """
-    with as_written_by(TOOL, f"{path}, row 0"):
-        names = [name for name, value in _value(cells[0]["metric"]).items() if value is not None]
     if metric is not None:
         if metric not in names:
-            raise UnsupportedMetric(_lacks(f"{path}, row 0", metric, names))
+            raise UnsupportedMetric(_lacks(str(path), metric, names))
         return metric
     usual = next((name for name in METRICS if name in names), None)
     if usual is None and len(names) != 1:
@@ -131,16 +148,23 @@ def _metric(cells: Sequence[dict[str, Any]], metric: str | None, path: Path) -> 
     return None if usual == "acc" else usual or names[0]
 
 
-def _other_metrics(cells: Sequence[dict[str, Any]], metric: str, path: Path) -> list[str]:
+def _other_metrics(cells: Sequence[dict[str, Any]], metric: str) -> list[str]:
     """Return the other metrics that say of each row whether it is correct."""
-    with as_written_by(TOOL, str(path)):
-        rows = [_value(cell["metric"]) for cell in cells]
-    return [name for name in rows[0] if name != metric and all(row.get(name) in (0.0, 1.0) for row in rows)]
+    values: dict[str, list[Any]] = {}
+    for cell in cells:
+        for name, value in cell["metric"].items():
+            if value is not None:
+                values.setdefault(name, []).append(value)
+    return [
+        name
+        for name, recorded in values.items()
+        if name != metric and all(value in (0.0, 1.0) for value in recorded)
+    ]
 
 
 def _row(row: dict[str, Any], number: int, location: str, metric_option: str | None) -> dict[str, object]:
     doc, response = _value(row["doc"]), _value(row.get("model_response") or {})
-    metric = {name: value for name, value in _value(row["metric"]).items() if value is not None}
+    metric = {name: value for name, value in row["metric"].items() if value is not None}
     name = metric_option or "acc"
     if name not in metric:
         raise InputError(_lacks(location, name, metric))
@@ -148,8 +172,8 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
     example = {"example": named(number if doc.get("id") in (None, "") else doc["id"], location)}
     example |= _evidence(doc, response)
     choices, scores = list(map(str, doc.get("choices") or [])), response.get("logprobs") or []
-    # twice as many where unconditioned ones follow
-    if len(choices) < 2 or len(scores) not in (len(choices), 2 * len(choices)):
+    # twice as many where unconditioned ones follow; those of a generated text are of its tokens
+    if response.get("text") or len(choices) < 2 or len(scores) not in (len(choices), 2 * len(choices)):
         return {**example, **recorded_row(recorded, 0, None)}
     correct_choices = _correct_choices(doc.get("gold_index"), len(choices), location)
     conditioned = len(scores) == len(choices)

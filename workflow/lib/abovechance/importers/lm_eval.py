@@ -77,10 +77,13 @@ def _values(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _with_predictions(chosen: list[Sample], path: Path, results: _Results, options: Options) -> Iterator[Run]:
-    """Yield the run of a metric for ``doctor``, after that of log-likelihoods, which contains predictions."""
+    """Yield the run of a metric for ``doctor``, after that of log-likelihoods, which contains predictions.
+
+    Some logs have no such run: targets can be unclear, or there is no usual metric, but several others.
+    """
     try:
         of_likelihoods = [_run(chosen, path, results, replace(options, metric=None))]
-    except UnknownTarget:
+    except (UnknownTarget, UnsupportedMetric):
         of_likelihoods = []
     yield from of_likelihoods
     if not of_likelihoods or options.metric != "acc":

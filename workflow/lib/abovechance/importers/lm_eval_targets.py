@@ -8,7 +8,6 @@ are right where the tool recorded so is taken.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
-from abovechance.importers.contract import judged, logged, recorded_row
+from abovechance.importers.contract import judged, listed, logged, recorded_row
 from abovechance.importers.lm_eval_samples import TOOL, Sample
 
 
@@ -81,7 +80,7 @@ def _agrees(row: dict[str, Any]) -> bool:
 def _recorded(sample: Sample, metric: str, correct_choices: set[int] | None) -> dict[str, Any]:
     """Return a row by what the tool recorded."""
     row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
-    if correct_choices is None and sample.scores and not _listed(sample.target):
+    if correct_choices is None and sample.scores and not sample.target.startswith("["):
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
     if metric == "exact_match" and sample.scores:  # is the correct choice the likeliest of all texts?
         row["chance"] = float("nan")
@@ -101,7 +100,7 @@ def _by_text(sample: Sample) -> set[int]:
     """Return the correct choices where the target is the text of one, or a list of such texts."""
     texts = [None if text is None else text.removeprefix(sample.delimiter).strip() for text in sample.texts]
     target = sample.target
-    targets = [target] if target in texts else [str(value).strip() for value in _listed(target)]
+    targets = [target] if target in texts else [str(value).strip() for value in listed(target)]
     # choices that read the same are all correct, unless all do: then they differ in the context
     matching = {place for place, text in enumerate(texts) if text in targets}
     if (
@@ -119,7 +118,7 @@ def _by_text(sample: Sample) -> set[int]:
 def _by_number(sample: Sample) -> set[int]:
     """Return the correct choices where the target is the number of one, or a list of such numbers."""
     target = sample.target
-    numbers = _listed(target) or [_literal(target)]
+    numbers = listed(target) or [_literal(target)]
     if not all(isinstance(number, int | float) and number in range(len(sample.scores)) for number in numbers):
         raise UnknownTarget(f"{sample.place}: target '{target}' is not the number of a choice")
     return {int(number) for number in numbers}
@@ -137,12 +136,6 @@ def _by_context(sample: Sample) -> set[int]:
         )
     likeliest = int(np.argmax(sample.scores))
     return {likeliest if sample.recorded("acc") else 1 - likeliest}
-
-
-def _listed(text: str) -> list[Any]:
-    """Return the values of a list that is written as in Python or NumPy; an empty list for other texts."""
-    value = _literal(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)) if text.startswith("[") else None
-    return value if isinstance(value, list) else []
 
 
 def _literal(text: str) -> Any:

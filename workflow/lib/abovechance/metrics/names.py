@@ -1,4 +1,4 @@
-"""Whether the name of a metric shows that it is a share of correct answers."""
+"""What the name of a metric shows: a share of correct answers, or of lists that contain a correct one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ def is_share_of_correct(name: str) -> bool:
     words = _words(name)
     is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
     return is_pass or bool(words & ACCURACIES and not words & (UNCLEAR | OTHER_METRICS))
+
+
+def accepts_several(name: str) -> bool:
+    """Return whether a metric's name shows that several guesses count, such as recall@2 or top-5 accuracy."""
+    numbers = re.findall(r"(?:@|_at_|\btop[-_ ]?|\bk=)(\d+)", name.lower())
+    if numbers:
+        return any(int(number) > 1 for number in numbers)
+    return bool(_words(name) & {"hits", "recall"}) or "@k" in name.lower()
 
 
 def _words(name: str) -> set[str]:
