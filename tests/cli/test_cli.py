@@ -189,6 +189,22 @@ def test_items_of_few_rows_are_refused(tmp_path):
     assert error_of(6).returncode == 0
 
 
+def test_items_of_few_rows_are_left_out(tmp_path):
+    """Each task has enough rows, but not each of its examples."""
+
+    def completed(rare: int) -> subprocess.CompletedProcess[str]:
+        lines = [f"{e},{(e * (row + 2)) % 3 % 2},m{row}" for row in range(8) for e in range(6)]
+        lines += [f"rare{e},{(row + e) % 2},m{row}" for row in range(5) for e in range(rare)]
+        (tmp_path / "answers.csv").write_text("\n".join(["example,correct,model", *lines]) + "\n")
+        return run("items", str(tmp_path / "answers.csv"), "--json")
+
+    result = completed(2)
+    note = "2 examples, such as rare0, in fewer than 6 rows; left out, because chance can explain any"
+    assert note in " ".join(result.stderr.split())
+    assert [item["example"] for item in json.loads(result.stdout)["items"] if "rare" in item["example"]] == []
+    assert completed(0).stderr == ""
+
+
 @pytest.mark.parametrize(("sizes", "score"), [((10, 10), "accuracies"), ((10, 30), "standardized scores")])
 def test_how_prompts_on_different_examples_are_compared_is_told(tmp_path, sizes, score):
     path = tmp_path / "mine.csv"

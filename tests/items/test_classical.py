@@ -3,13 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from scipy import stats
 
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means
 from abovechance.items import classical, item_statistics, reliability, row_scores
-from abovechance.items.classical import ITEMS
+from abovechance.items.classical import ITEMS, rest_scores
+from abovechance.items.matrices import Matrix, items_of
 
 
 def responses(rows: int = 60, items: int = 25, seed: int = 0, gaps: float = 0.0) -> np.ndarray:
@@ -219,11 +220,20 @@ def test_items_that_share_no_rows_have_no_corrected_discrimination():
 
 
 def plain_statistics(matrix: np.ndarray, groups: list[str]) -> list[dict[str, float]]:
-    """The statistics of each item by loops over rows, kinds of items and items."""
-    present, above = np.isfinite(matrix), matrix - adjusted_means(matrix)
+    """The statistics of each item by loops over rows, kinds of items and items.
+
+    The rest of the items is the matrix without the item, so the item has no part in the other items' means.
+    """
+    present, above_all = np.isfinite(matrix), matrix - adjusted_means(matrix)
+    above_without = []
+    for item in range(matrix.shape[1]):
+        remaining = matrix.copy()
+        remaining[:, item] = np.nan
+        above_without.append(remaining - adjusted_means(remaining))
     kinds = sorted({*groups})
 
     def overall(row: int, without: int | None = None) -> float:
+        above = above_all if without is None else above_without[without]
         means = []
         for kind in kinds:
             items = [
@@ -269,6 +279,54 @@ def test_items_of_groups_with_missing_responses(groups, missing):
     assert [*table] == [*ITEMS]
     for row, expected in zip(table.to_dict("records"), plain_statistics(matrix, [*groups]), strict=True):
         assert row == pytest.approx(expected, nan_ok=True)
+
+
+def test_an_item_has_no_part_in_the_rows_scores_on_the_rest():
+    """Only this item links two batches of rows: without it, nothing says which batch is better."""
+    scores = np.random.default_rng(1).integers(0, 2, (20, 41)).astype(float)
+    scores[:10, 21:], scores[10:, 1:21] = np.nan, np.nan
+    scores[:10, 0], scores[10:, 0] = 1, 0
+    assert item_statistics(scores)["corrected"][0] == 0
+    rest = np.delete(scores, 0, axis=1)
+    assert np.corrcoef(row_scores(rest), scores[:, 0])[0, 1] == pytest.approx(0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 0.8), st.integers(1, 4))
+def test_the_rest_is_the_matrix_without_the_item(seed, missing, kinds):
+    generator = np.random.default_rng(seed)
+    matrix = generator.random(generator.integers(2, 14, 2))
+    matrix[generator.random(matrix.shape) < missing] = np.nan
+    matrix = matrix[:, np.isfinite(matrix).any(axis=0)]
+    matrix = matrix[np.isfinite(matrix).any(axis=1)]
+    assume(matrix.size and matrix.shape[1] > 1)
+    groups = generator.integers(kinds, size=matrix.shape[1])
+    means = rest_scores(matrix) if kinds == 1 else None
+    statistics = item_statistics(matrix, None if kinds == 1 else groups)
+    for item in range(matrix.shape[1]):
+        remaining, of_group = np.delete(matrix, item, axis=1), np.delete(groups, item)
+        with np.errstate(all="ignore"):
+            above = pd.DataFrame(remaining - adjusted_means(remaining))
+        expected = above.T.groupby(of_group).mean().mean().to_numpy()  # the same weight for each group
+        if means is not None:
+            assert means[:, item] == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        paired = np.isfinite(matrix[:, item]) & np.isfinite(expected)
+        x, y = matrix[paired, item], expected[paired]
+        is_alone = kinds > 1 and (of_group == groups[item]).sum() == 0
+        if not is_alone and paired.sum() > 2 and np.ptp(x) > 0 and np.ptp(y) > 1e-6:
+            assert statistics["corrected"][item] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-6)
+
+
+def test_rows_that_prefer_an_answer_are_not_better_on_rare_answers():
+    """A row that always gives the same answer has all items with this answer right, and no other one."""
+    answers = np.array(["A"] * 20 + ["B"] * 4 + ["C"] * 4 + ["D"])
+    scores = np.array([(answers == preferred) * 1.0 for preferred in "AAABBBCCC"])
+    features = pd.DataFrame({"task": "t", "example": [f"e{place:02}" for place in range(29)]})
+    features = features.assign(answer=answers, subtask=None, length=1.0, choices=4.0)
+    rows = pd.DataFrame({"model": [*"abcdefghi"], "shots": 0, "prompt": 0})
+    items = items_of(Matrix("t", rows, [*features["example"]], scores), features)
+    assert items.loc[items["answer"] != "D", "balanced"].tolist() == [0.0] * 28
+    assert items.loc[items["answer"] == "D", "balanced"].isna().all()
 
 
 @pytest.mark.parametrize("block", [3, 512])

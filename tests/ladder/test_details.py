@@ -351,6 +351,17 @@ def test_a_choice_within_another_one_is_placed_by_its_own_words():
     assert BY_NAME["position"].scores(Situation(task)).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]])
+def test_positions_that_are_equally_frequent_are_chosen_at_random(order):
+    """Correct choices are listed first twice, second twice and third once; the order of rows is no matter."""
+    listings = np.array(["{0} {1} {2}", "{1} {0} {2}", "{0} {1} {2}", "{1} {0} {2}", "{1} {2} {0}"])[order]
+    tasks = [
+        listed_task(text, [[f"{at}a", f"{at}b", f"{at}c"]]) for at, text in zip(order, listings, strict=True)
+    ]
+    scores = BY_NAME["position"].scores(Situation(pd.concat(tasks, ignore_index=True)))
+    assert scores[np.argsort(order)].tolist() == [0.5, 0.5, 0.5, 0.5, 0]
+
+
 def test_choices_after_the_list_are_not_the_list():
     task = listed_task("{0}\n{1}", [["red", "blue"], ["sea", "sky"]], "Reply as red or sea:")
     assert listed_places(task) == [[0, 1], [0, 1]]

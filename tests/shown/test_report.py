@@ -179,6 +179,16 @@ def test_losses_that_fall_get_better():
     assert "only in the seed" not in " ".join(series_answer(several))
 
 
+def test_the_best_prompt_of_a_study_leaves_chance():
+    table = series(metric=["accuracy", "best_accuracy"], chance=[0.25] * 2, leaves_chance=[None, 1000])
+    sentence = (
+        "In 1 of 1 case with a known chance level, the best accuracy at the last checkpoint is significantly"
+    )
+    assert sentence in " ".join(series_answer(table))
+    unclear = table.assign(examples=[100, -1])  # prompts with different numbers of examples
+    assert "chance level" not in " ".join(series_answer(unclear))
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 def test_the_difference_of_two_seeds_is_right_on_average(seeds):
     generator = np.random.default_rng(seeds)

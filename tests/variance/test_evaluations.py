@@ -340,6 +340,15 @@ def test_scores_of_different_numbers_of_examples_never_leave_chance(tmp_path):
     assert "note:" not in CliRunner().invoke(app, ["variance", str(folder), "--chance", "0.25"]).output
 
 
+def test_chance_without_numbers_of_examples_is_noted(tmp_path):
+    for step in (1, 1000):
+        content = result(step, 0.5)
+        del content["results"]["t"]["acc_stderr,none"]
+        write(tmp_path, f"{step}.json", content)
+    output = CliRunner().invoke(app, ["variance", str(tmp_path), "--chance", "0.25"]).output
+    assert "note: t: the number of examples is unknown, so leaves_chance is missing" in output
+
+
 def test_a_group_weights_each_score_by_its_own_examples(tmp_path):
     content = result(1, 0.5)
     metrics = content["results"]["t"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -15,7 +16,7 @@ from abovechance.cli.output import as_rows, check_writable, show, show_json, tel
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_csv
 from abovechance.core.words import counted
-from abovechance.items.matrices import in_short, items_of, matrices
+from abovechance.items.matrices import Matrix, in_short, items_of, matrices
 
 SHOWN = 20  # items of a task
 # That only the better half gets an item right has a probability of 1/10 with five rows, and of 1/20 with six.
@@ -69,6 +70,7 @@ def items(
     task_matrices = [matrix for matrix in task_matrices if matrix.task not in small]
     if not task_matrices:
         raise InputError(next(iter(small.values())))
+    task_matrices = [*map(_with_enough_rows, task_matrices)]
     for reason in small.values():
         tell_note(reason)
     by_task = [items_of(matrix) for matrix in task_matrices]
@@ -93,3 +95,20 @@ def items(
             "a negative item may have a wrong gold label, or a gold answer that better rows choose less "
             "often; if items were unrelated, half of them would be negative by chance"
         )
+
+
+def _with_enough_rows(matrix: Matrix) -> Matrix:
+    """Return the matrix without the items that too few rows have, and print a note on these."""
+    is_enough = np.isfinite(matrix.scores).sum(axis=0) >= LEAST_ROWS
+    if is_enough.all():
+        return matrix
+    omitted = [name for name, enough in zip(matrix.examples, is_enough, strict=True) if not enough]
+    number = f"{counted(len(omitted), 'example')}, such as {omitted[0]}, in fewer than {LEAST_ROWS} rows"
+    note = f"{matrix.task}: {number}"
+    if is_enough.sum() < 2:
+        raise InputError(f"{note}; expected at least two examples in more rows")
+    tell_note(f"{note}; left out, because chance can explain any discrimination with fewer rows")
+    scores = matrix.scores[:, is_enough]
+    has_items = np.isfinite(scores).any(axis=1)
+    examples = [name for name, enough in zip(matrix.examples, is_enough, strict=True) if enough]
+    return Matrix(matrix.task, matrix.rows[has_items].reset_index(drop=True), examples, scores[has_items])

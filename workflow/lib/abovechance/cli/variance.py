@@ -59,8 +59,8 @@ def variance(
     RESULTS are result files of lm-evaluation-harness (results_....json), one for each seed and checkpoint of
     a model. The model's revision (step1000) or the file's name states the checkpoint. The output has the mean
     and the standard deviation over seeds, the signal-to-noise ratio, the interval over examples, and a
-    measure of steady improvement (monotonicity). With --chance, it also reports the checkpoint after which
-    the best accuracy stays significantly above chance.
+    measure of steady improvement (monotonicity). With --chance, it also reports the checkpoint from
+    which on the best accuracy is significantly above chance.
     """
     if "-" in results:
         raise InputError("variance reads no standard input; name result files or folders")
@@ -109,8 +109,11 @@ def _chosen(table: pd.DataFrame, column: str, names: list[str] | None) -> pd.Dat
 
 
 def _notes_on_chance(table: pd.DataFrame, chance: float) -> list[str]:
-    tasks = table.loc[table["metric"].str.contains(ACCURACY), "task"].nunique()
-    notes = of_uneven_sizes(table)
+    sizes = table[table["metric"].str.contains(ACCURACY)].groupby("task", sort=False)["examples"].max()
+    tasks, notes = len(sizes), of_uneven_sizes(table)
+    if unknown := [*sizes.index[sizes < 1]]:
+        tasks_named = f"{unknown[0]} and {len(unknown) - 1} more tasks" if len(unknown) > 1 else unknown[0]
+        notes.append(f"{tasks_named}: the number of examples is unknown, so leaves_chance is missing")
     if tasks < 2:
         return notes
     return [

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from abovechance.core.arrays import Floats, Ints, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
-from abovechance.core.two_way import adjusted_means
+from abovechance.core.two_way import adjusted_means, row_effects_without_each
 
 ROUNDING = 1e-12
 BLOCK = 512  # items whose covariances are held at once
@@ -132,20 +132,41 @@ def _overall(numeric: Floats, codes: Ints) -> tuple[Floats, Floats]:
     mask = np.isfinite(numeric)
     above = np.where(mask, numeric - adjusted_means(numeric), 0.0)
     member = (codes[:, None] == np.arange(codes.max() + 1)).astype(float)
-    counts, sums = mask @ member, above @ member  # (rows, groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(counts > 0, sums / counts, 0.0)
-        kinds = (counts > 0).sum(axis=1, keepdims=True)
-        whole = means.sum(axis=1, keepdims=True)
-        remaining = counts[:, codes] - mask
-        remaining_mean = np.where(remaining > 0, (sums[:, codes] - above) / remaining, 0.0)
-        rest_score = (whole - means[:, codes] + remaining_mean) / (
-            kinds - (remaining == 0) * (counts[:, codes] > 0)
-        )
+    counts = mask @ member  # (rows, groups)
+    means = np.divide(above @ member, counts, where=counts > 0, out=np.zeros_like(counts))
+    total = means.sum(axis=1, keepdims=True) / (counts > 0).sum(axis=1, keepdims=True)
+    return np.broadcast_to(total, numeric.shape), _rest(numeric, codes)
+
+
+def _rest(numeric: Floats, codes: Ints) -> Floats:
+    """(rows, items) the scores of the rest of the items, whose means are fitted without the item.
+
+    If the item decided how good the rows are that have few items in common, it would agree with them.
+    """
+    mask = np.isfinite(numeric)
+    counts = mask.sum(axis=0)
+    effects = row_effects_without_each(numeric)
+    above = np.where(mask, numeric - np.nanmean(numeric, axis=0), 0.0)
+    above_item = above + mask * ((mask * effects).sum(axis=0) / counts)
+    total, kinds = np.zeros(numeric.shape), np.zeros(numeric.shape)
+    sizes = np.bincount(codes)
+    for is_member in [*(codes == group for group in np.flatnonzero(sizes > 1)), sizes[codes] == 1]:
+        items = mask[:, is_member].astype(float)
+        sums = above[:, is_member].sum(axis=1, keepdims=True) - above_item * is_member
+        if effects.any():  # what the rows' effects change in the means of the items
+            sums = sums + (items / counts[is_member] @ items.T) @ effects
+        remaining = items.sum(axis=1, keepdims=True) - mask * is_member
+        if sizes[codes[is_member]].max(initial=0) > 1:
+            total += np.divide(sums, remaining, where=remaining > 0, out=np.zeros_like(sums))
+            kinds += remaining > 0
+        else:  # each item is a group
+            total += sums
+            kinds += remaining
+    rest_score = np.divide(total, kinds, where=kinds > 0, out=np.full_like(total, np.nan))
     # what is left of numbers that cancel is rounding
     size = np.abs(above).sum(axis=1, keepdims=True)
-    rest_score = np.where(np.abs(rest_score) < 1e-14 * size, 0.0, rest_score)
-    return np.broadcast_to(whole / kinds, numeric.shape), rest_score
+    rounding = 1e-14 if mask.all() else 1e-10
+    return np.where(np.abs(rest_score) < rounding * size, 0.0, rest_score)
 
 
 def _correlations(scores: Floats, rest_score: Floats, evaluated: np.ndarray, constant: np.ndarray) -> Floats:

@@ -12,7 +12,7 @@ from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import ITEMS, item_statistics, reliability, rest_scores
-from abovechance.items.features import EXAMPLE_FEATURES, associations, grouped
+from abovechance.items.features import EXAMPLE_FEATURES, associations
 from abovechance.items.splits import ROWS_HELD_OUT, at_random, rest_and_best
 
 FEWEST = 5  # rows, of which a correlation is said
@@ -135,8 +135,8 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
         features_known[["example", *KNOWN]].astype({"example": str}), on="example", how="left"
     )
     items["balanced"] = np.nan
-    if items["answer"].notna().all() and (answers := grouped(items["answer"])).nunique() > 1:
-        items["balanced"] = item_statistics(matrix.scores, answers)["corrected"].to_numpy()
+    if items["answer"].notna().all() and items["answer"].nunique() > 1 and items["answer"].duplicated().any():
+        items["balanced"] = item_statistics(matrix.scores, items["answer"])["corrected"].to_numpy()
     return items[[*LISTED]].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
 
 

@@ -156,10 +156,10 @@ def _position(situation: Situation) -> Floats | None:
     correct = Counter(
         place for order, flags in rows for place, flag in zip(order, flags, strict=False) if flag
     )
-    (best, _), *_ = correct.most_common(1)
+    bests = {place for place, count in correct.items() if count == max(correct.values())}
     return situation.scores(
         [
-            np.array([float(place == best) for place in order]) if best in order else np.ones(size)
+            np.array([float(place in bests) for place in order]) if bests & {*order} else np.ones(size)
             for (order, _), size in zip(rows, sizes, strict=True)
         ]
     )

@@ -26,7 +26,7 @@ from abovechance.core.words import counted
 from abovechance.shown import style
 from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.tables import readable
-from abovechance.variance.evaluations import ACCURACY
+from abovechance.variance.evaluations import ACCURACY, BEST
 
 if TYPE_CHECKING:
     from abovechance.core.columns import Column
@@ -117,13 +117,17 @@ def series_answer(series: pd.DataFrame) -> list[str]:
             f"{steady or 'none'} of {counted(len(developed), 'case')} ({counted(models, 'model')}, "
             f"{counted(tasks, 'task')}). The {noun} {falls} in {falling or 'none'} of them."
         )
-    with_chance = table[
-        table["chance"].notna() & (table["examples"] > 0) & table["metric"].str.contains(ACCURACY)
+    best_prompts = series[series["metric"] == BEST]  # of a study; others' results are of one prompt
+    with_chance = best_prompts if len(best_prompts) else table
+    with_chance = with_chance[
+        with_chance["chance"].notna()
+        & (with_chance["examples"] > 0)
+        & with_chance["metric"].str.contains(ACCURACY)
     ]
     if len(with_chance):
         above = int(with_chance["leaves_chance"].notna().sum())
         sentences.append(
-            f"In {above or 'none'} of the {counted(len(with_chance), 'case')} with a known chance level, "
+            f"In {above or 'none'} of {counted(len(with_chance), 'case')} with a known chance level, "
             "the best accuracy at the last checkpoint is significantly above chance."
         )
     noisy = table[table["final_deviation"].notna()]

@@ -43,7 +43,8 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"perplexity|(?<!(?<![a-z])g)loss(?:es)?(?![a-z])|entropy|bits_per_byte|likelihood_diff"
+    r"perplexity|neg(?:ative)?[-_ ]?log[-_ ]?likelihood|entropy|bits_per_byte|likelihood_diff"
+    r"|(?<!(?<![a-z])g)loss(?:es)?(?![a-z])"
     r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
     r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",

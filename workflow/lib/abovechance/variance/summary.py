@@ -59,7 +59,8 @@ SERIES = TableSchema(
         "monotonicity": DEVELOPMENT["monotonicity"],
         "leaves_chance": Column.whole(
             "first checkpoint from which on the best accuracy over seeds stays significantly above guessing; "
-            "missing if there is no such checkpoint, or if the chance or the number of examples is unknown"
+            "missing if there is no such checkpoint, if the chance or the number of examples is unknown, or "
+            "if the score is a mean over prompts"
         ),
     },
     "One row per series, task, number of shots and metric (Madaan et al., 2024, Tables 1 and 2).",
@@ -192,10 +193,12 @@ def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
 
 
 def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | None:
-    """See ``measures.leaves_chance``; missing for what is no accuracy."""
+    """See ``measures.leaves_chance``; missing for what is no accuracy, or a mean over prompts."""
     metric, chance = str(rows["metric"].iloc[0]), float(rows["chance"].iloc[0])
     shares = ACCURACY.search(metric) and bool((np.isnan(values) | ((values >= 0) & (values <= 1))).all())
     if examples < 1 or not np.isfinite(chance) or not shares or np.isnan(values[:, -1]).all():
+        return None
+    if metric != BEST and rows["prompts"].max() > 1:
         return None
     prompts_tried = int(rows["prompts"].sum()) if metric == BEST else None
     return measures.leaves_chance(values, chance, examples, prompts_tried)
