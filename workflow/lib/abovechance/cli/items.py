@@ -109,6 +109,7 @@ def _with_enough_rows(matrix: Matrix) -> Matrix:
         raise InputError(f"{note}; expected at least two examples in more rows")
     tell_note(f"{note}; left out, because chance can explain any discrimination with fewer rows")
     scores = matrix.scores[:, is_enough]
-    has_items = np.isfinite(scores).any(axis=1)
+    has_items = np.flatnonzero(np.isfinite(scores).any(axis=1))
     examples = [name for name, enough in zip(matrix.examples, is_enough, strict=True) if enough]
-    return Matrix(matrix.task, matrix.rows[has_items].reset_index(drop=True), examples, scores[has_items])
+    rows = matrix.rows.iloc[has_items].reset_index(drop=True)
+    return Matrix(matrix.task, rows, examples, scores[has_items])

@@ -74,7 +74,7 @@ def row_effects_without_each(values: Floats) -> Floats:
             product: Floats = equations @ effect - of_rows + share * of_rows.sum(axis=0)
             return product
 
-        effects[:, block] = _least_norm(without, right_side, PRECISION * np.linalg.norm(centred))
+        effects[:, block] = _least_norm(without, right_side, PRECISION * float(np.linalg.norm(centred)))
     return effects
 
 
