@@ -1,10 +1,13 @@
 """Archives: the same bytes for the same files, and nothing that is changed goes unnoticed."""
 
+import io
 import os
 import re
 import shutil
+import struct
 import subprocess
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,29 @@ def test_an_archive_in_which_programs_may_see_other_files_is_not_as_it_was(archi
     problems = verify(made_again(archive, last=[("../evil/", b"")]))
     assert problems == [Problem("../evil/", "not listed"), Problem("../evil/", strange)]
     assert verify(made_again(archive, last=[("results/", b"")])) == []  # as other programs write it
+
+
+def test_a_file_with_a_second_name_is_told(archive):
+    """Some programs unpack a file under the name in this extra field."""
+    name = b"results/verdicts.csv"
+    field = struct.pack("<HHBI", 0x7075, 5 + len(name), 1, zlib.crc32(b"results/x.csv")) + name
+    with zipfile.ZipFile(archive, "a") as file:
+        entry = zipfile.ZipInfo("results/x.csv")
+        entry.extra = struct.pack("<HH", 0x5455, 0) + field  # after another field
+        file.writestr(entry, b"forged")
+    with pytest.raises(InputError, match="'results/x.csv' has a second name"):
+        verify(archive)
+
+
+def test_a_hidden_file_before_the_first_one_is_told(archive):
+    hidden = io.BytesIO()
+    with zipfile.ZipFile(hidden, "w") as file:
+        file.writestr("README.md", b"forged")
+    with zipfile.ZipFile(hidden) as file:
+        beginning = hidden.getvalue()[: file.start_dir]
+    archive.write_bytes(beginning + archive.read_bytes())
+    with pytest.raises(InputError, match="there is something before its first file"):
+        verify(archive)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.999])

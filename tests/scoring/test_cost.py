@@ -126,6 +126,23 @@ def test_jobs_of_several_machines_add_up_and_a_torn_line_does_not_count(tmp_path
     assert "22" not in of_models(table).loc[0].to_string()
 
 
+def test_tokens_of_a_server_are_all_that_were_sent(tmp_path):
+    """The probe and repeated texts are sent too, so the cached tokens are a part of the sent ones."""
+    counts = [{"what": "probe", "sent": 70, "cached": 40, "requests": 9}]
+    counts += [{"what": "prompt", "tokens": 50, "computed": 30, "sent": 65, "cached": 35, "requests": 7}] * 2
+    path = tmp_path / "x.jsonl"
+    places = {"seconds": 1, "machine": "a", "processors": 4, "accelerators": 0}
+    path.write_text("".join(json.dumps(count | places) + "\n" for count in counts))
+    (row,) = spent({("m", "t", "drawn"): path}).to_dict("records")
+    assert [row[name] for name in ("tokens", "computed", "requests", "sent", "cached")] == [
+        100,
+        60,
+        23,
+        200,
+        110,
+    ]
+
+
 def needed() -> pd.DataFrame:
     counts = pd.DataFrame(
         {

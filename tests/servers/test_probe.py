@@ -299,7 +299,7 @@ def test_a_model_in_this_process(difference, sound):
     else:
         assert problem(toy, local=local) == (
             "'local model' failed: its scores differ from those of the model in `compare_with` by 0.3 nats a "
-            "token (more than the tolerance of 0.1); expected the same weights"
+            "token (the tolerance is 0.1); expected the same weights"
         )
 
 

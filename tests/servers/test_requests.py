@@ -150,6 +150,27 @@ def test_openai_repeats_the_prompt(generated, stated):
     ]
 
 
+@pytest.mark.parametrize(("first", "is_read"), [(None, True), (0, True), (0.0, True), (-3.5, False)])
+def test_a_token_before_the_text_gives_the_first_token_a_log_probability(first, is_read):
+    logprobs = {"token_logprobs": [first, -1.5, -2.5, -1.0], "tokens": ["a", "b", "c", "d"]}
+    completion = {"choices": [{"logprobs": logprobs}], "usage": {"prompt_tokens": 3}}
+    server = OpenAi(Recorded("openai", v1__completions=completion))
+    if is_read:
+        assert server.prompt_logprobs([5, 6, 7], 1).logprobs == [-1.5, -2.5]
+        return
+    with pytest.raises(
+        InputError, match="gives the first token a log-probability, so it reads a token before it"
+    ):
+        server.prompt_logprobs([5, 6, 7], 1)
+
+
+def test_vllm_servers_that_name_tokens_by_their_texts():
+    """The text '3' is not the token 3."""
+    completion = {"choices": [{"logprobs": {"top_logprobs": [{"3": -0.25, " a": -2.0}]}}], "usage": USAGE}
+    answer = Vllm(Recorded("vllm", v1__completions=completion)).next_logprobs([5, 6, 7], [8])
+    assert (answer.best, answer.top) == (None, (-0.25, -2.0))
+
+
 def test_openai_without_echo():
     completion = {"choices": [{"logprobs": {"token_logprobs": [-1.0], "tokens": ["x"]}}], "usage": USAGE}
     transport = Recorded("openai", v1__completions=completion)

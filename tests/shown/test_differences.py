@@ -73,6 +73,25 @@ def test_a_study_from_stored_scores_is_compared_by_these(tmp_path, values):
     assert differ(table).all()
 
 
+def test_stored_scores_are_found_from_the_study_and_not_from_the_current_folder(
+    tmp_path, values, monkeypatch
+):
+    """The key ``stored`` is relative to the folder in which the study ran."""
+    lower = {name: table - 0.5 for name, table in values.items()}
+    for machine, table in (("here", values), ("there", lower)):
+        (tmp_path / machine / "results").mkdir(parents=True)
+        study(tmp_path / machine / "results" / "first", table, ["k0", "k1", "k2"])
+        from_stored = study(tmp_path / machine / "results" / "again", table, [], scores=False)
+        (from_stored / "config.yaml").write_text("stored: results/first\n")
+    studies = [tmp_path / machine / "results" / "again" for machine in ("here", "there")]
+    for folder in (tmp_path / "here", tmp_path):
+        monkeypatch.chdir(folder)
+        assert differences(*studies)["drift"].tolist() == pytest.approx([0.5, 0.5])
+    shutil.rmtree(tmp_path / "there" / "results" / "first")
+    with pytest.raises(InputError, match="key 'stored': .*/there/results/first/scores does not exist"):
+        differences(*studies)
+
+
 def test_scores_on_one_side_alone_are_told(tmp_path, values):
     first = study(tmp_path / "first", values, ["k0", "k1", "k2"])
     bare = study(tmp_path / "bare", values, [], scores=False)

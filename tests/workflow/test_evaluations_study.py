@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from abovechance.archive.rerun import rerun
+from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY, snakemake
 from tests.variance.test_evaluations import PYTHIA, result, write
 
@@ -69,7 +71,16 @@ def test_an_archive_has_the_evaluations(evaluated):
     snakemake("archive", "--configfile", str(evaluated / "vary.yaml"), directory=evaluated)
     with zipfile.ZipFile(evaluated / "results/vary/archive/vary.zip") as file:
         names = file.namelist()
+        readme, citation, crate = (
+            file.read(name).decode() for name in ("README.md", "CITATION.cff", "ro-crate-metadata.json")
+        )
     assert any(name.endswith("evaluations.parquet") for name in names)
+    assert "results/verdicts.csv" not in names
+    assert "verdicts.csv" not in readme
+    assert "Quantifying Variance in Evaluation Benchmarks" in citation
+    assert "How much scores vary over training seeds and checkpoints" in crate
+    with pytest.raises(InputError, match="the study started from other tools' evaluations"):
+        rerun(evaluated / "results/vary/archive/vary.zip", evaluated / "again")
 
 
 def test_what_is_wrong_is_one_line(tmp_path):

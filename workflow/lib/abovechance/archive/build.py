@@ -59,13 +59,13 @@ def make(study: Study, config: Mapping[str, Any], version: str, path: Path, besi
         "logs.csv": contents.logs(study.folder / "logs"),
         "environment.txt": contents.environment(),
         "sbom.cdx.json": bill_of_materials(study.name, contents.models(study), study.downloads),
-        "CITATION.cff": contents.citation(study.name, settings, version),
+        "CITATION.cff": contents.citation(study.name, settings, version, start_of(config)),
         "README.md": contents.readme(study, config, version, beside),
     }
     files |= {name: text.encode() for name, text in texts.items()}
     times = [file.stat().st_mtime for file in study.files]
     sizes = {name: _size(content) for name, content in files.items()}
-    files[METADATA] = metadata(study.name, settings, version, sizes, (min(times), max(times)))
+    files[METADATA] = metadata(study.name, config, version, sizes, (min(times), max(times)))
     write(files, path)
 
 

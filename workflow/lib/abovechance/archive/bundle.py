@@ -274,6 +274,7 @@ def opened(path: Path) -> Iterator[Archive]:
         with opened_zip(path) as file:
             if not {*MANIFESTS} & {*file.namelist()}:
                 raise InputError(f"{path}: has no {MANIFEST}; {expected}")
+            _check_entries(file)
             yield Archive(file)
     except DAMAGED as error:
         raise InputError(f"{path}: cannot be read as a zip file ({error}); {expected}") from None
@@ -326,6 +327,24 @@ def _check_ends(path: Path) -> None:
         raise zipfile.BadZipFile("there is something before its beginning")
 
 
+def _check_entries(file: zipfile.ZipFile) -> None:
+    """Raise BadZipFile if other programs would see another file, or another name of one."""
+    if min(entry.header_offset for entry in file.infolist()) > 0:
+        raise zipfile.BadZipFile("there is something before its first file")
+    for entry in file.infolist():
+        if UNICODE_PATH in _extra_fields(entry.extra):
+            raise zipfile.BadZipFile(f"'{printable(entry.filename)}' has a second name")
+
+
+def _extra_fields(extra: bytes) -> Iterator[int]:
+    """Yield the identifiers of an entry's extra fields."""
+    while len(extra) >= 4:
+        identifier, size = struct.unpack("<HH", extra[:4])
+        yield identifier
+        extra = extra[4 + size :]
+
+
+UNICODE_PATH = 0x7075  # an extra field with another name, which some programs use
 END = 22  # bytes of a zip file's last record, without a comment
 
 

@@ -210,7 +210,27 @@ def environment() -> str:
     return system + "".join(f"{line}\n" for line in sorted(packages, key=str.lower))
 
 
-def citation(name: str, settings: Mapping[str, Any], version: str) -> str:
+BASELINES = {
+    "type": "conference-paper",
+    "title": "Stronger Random Baselines for In-Context Learning",
+    "authors": [
+        {"family-names": "Yauney", "given-names": "Gregory"},
+        {"family-names": "Mimno", "given-names": "David"},
+    ],
+    "year": 2024,
+}
+VARIANCE = {
+    "type": "article",
+    "title": "Quantifying Variance in Evaluation Benchmarks",
+    "authors": [
+        {"family-names": "Madaan", "given-names": "Lovish"},
+        {"name": "et al."},
+    ],
+    "year": 2024,
+}
+
+
+def citation(name: str, settings: Mapping[str, Any], version: str, start: str) -> str:
     """Return a CITATION.cff of the results; of nobody where the config names no authors.
 
     Parameters
@@ -219,6 +239,8 @@ def citation(name: str, settings: Mapping[str, Any], version: str) -> str:
         The config's key ``archive``.
     version
         That of the code.
+    start
+        How the study starts, which decides the paper of its method.
     """
     cited = {
         "cff-version": "1.2.0",
@@ -235,15 +257,7 @@ def citation(name: str, settings: Mapping[str, Any], version: str) -> str:
                 "version": version,
                 "authors": [{"name": "The abovechance authors"}],
             },
-            {
-                "type": "conference-paper",
-                "title": "Stronger Random Baselines for In-Context Learning",
-                "authors": [
-                    {"family-names": "Yauney", "given-names": "Gregory"},
-                    {"family-names": "Mimno", "given-names": "David"},
-                ],
-                "year": 2024,
-            },
+            VARIANCE if start == "evaluations" else BASELINES,
         ],
     }
     if "license" in settings:
@@ -257,9 +271,8 @@ Made by abovechance {version}. What is here:
 
 | | |
 |---|---|
-| `results/report.html` | verdicts, figures, and how to read them: open this first |
-| `results/verdicts.csv` | one row per model, task and number of shots |
-| `results/` | all tables and figures, and what they are made of; columns: `code/results/README.md` |
+| `results/report.html` | conclusions, figures, and how to read them: open this first |
+{verdicts}| `results/` | all tables and figures, and their data; columns: `code/results/README.md` |
 | `results/config.yaml` | the study's config, whole |
 | `inputs.csv` | what the study was made from: files by their SHA-256, models by their revision |
 | `environment.txt` | the packages that were installed; `code/envs/` has the pins |
@@ -275,6 +288,9 @@ Made by abovechance {version}. What is here:
 """
 
 
+VERDICTS = "| `results/verdicts.csv` | one row per model, task and number of shots |\n"
+
+
 def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path | None) -> str:
     """Return the README of an archive."""
     start, scores = start_of(config), config["archive"]["scores"]
@@ -282,7 +298,8 @@ def readme(study: Study, config: Mapping[str, Any], version: str, beside: Path |
         scores = start
     scores_note = SCORES[scores].format(beside=beside.name if beside else "")
     rerun = "" if scores == "left_out" else RERUN.get(start, "")
-    return README.format(name=study.name, version=version, scores=scores_note, rerun=rerun)
+    verdicts = VERDICTS if study.folder / "verdicts.csv" in study.files else ""
+    return README.format(name=study.name, version=version, scores=scores_note, rerun=rerun, verdicts=verdicts)
 
 
 SCORES = {

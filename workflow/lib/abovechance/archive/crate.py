@@ -15,6 +15,8 @@ from typing import Any
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from abovechance.study.config import start_of
+
 METADATA = "ro-crate-metadata.json"
 WORKFLOW = "code/workflow/Snakefile"
 PROFILES = {
@@ -61,9 +63,13 @@ FORMATS = {
 }
 
 
+CHANCE = "Whether best scores of in-context learning are better than chance"
+VARIANCE = "How much scores vary over training seeds and checkpoints"
+
+
 def metadata(
     name: str,
-    settings: Mapping[str, Any],
+    config: Mapping[str, Any],
     version: str,
     files: Mapping[str, int],
     run: Sequence[float],
@@ -74,8 +80,8 @@ def metadata(
     ----------
     name
         Name of the study.
-    settings
-        The config's key ``archive``.
+    config
+        The study's config.
     version
         That of the code.
     files
@@ -83,12 +89,12 @@ def metadata(
     run
         When the first and the last result were written, in seconds since 1970.
     """
-    crate = ROCrate(version="1.1")
+    crate, settings = ROCrate(version="1.1"), config["archive"]
     begun, ended = (datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") for seconds in run)
     crate.name = settings.get("title", f"Results of the study '{name}'")
+    question = VARIANCE if start_of(config) == "evaluations" else CHANCE
     crate.description = (
-        "Whether best scores of in-context learning are better than chance: results of an abovechance study, "
-        "its config, and the code that made them."
+        f"{question}: results of an abovechance study, its config, and the code that made them."
     )
     crate.root_dataset["datePublished"] = ended
     crate.root_dataset["license"] = _license(crate, settings.get("license"))

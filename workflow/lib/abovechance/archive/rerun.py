@@ -30,6 +30,11 @@ NOT_REMADE = (
 )
 # What jobs leave besides results, and what is only a step towards these: archives have none of it.
 NOT_ARCHIVED = ("logs", "benchmarks", "likelihoods")
+# What studies start from that is not in their archives.
+NOT_INSIDE = {
+    "evaluations": "other tools' evaluations, whose files are not in its archive",
+    "stored": "the scores of another study, which are not in its archive",
+}
 # Keys that mean nothing where nothing is scored.
 OF_SCORING = ("bigbench", "scoring", "machines", "keep_weights")
 
@@ -235,6 +240,8 @@ def rerun_config(
         changed = {"predictions": str(folder / name_of_input(Path(str(config["predictions"]))))}
     elif scores:
         changed = {"stored": str(folder / RESULTS)}
+    elif start in NOT_INSIDE:
+        raise InputError(f"the study started from {NOT_INSIDE[start]}; inputs.csv has their hashes")
     else:
         raise InputError("the archive has no scores, so nothing can be run again without a model")
     return {key: value for key, value in config.items() if key not in OF_SCORING} | changed

@@ -64,8 +64,8 @@ ESTIMATE = TableSchema(
         "weights": Column.text("source and revision of the weights"),
         "weights_gb": Column.number("disk space of the weights", "GB"),
         "price": Column.number(
-            "price of all tokens if a server caches nothing, in the unit of `server.price`; missing without "
-            "a price"
+            "price of the tokens of all strings if a server caches nothing, in the unit of `server.price`, "
+            "without the probe and texts that are sent twice; missing without a price"
         ),
         "cached_price": Column.number(
             "price if the server has all shared prefixes in its cache; missing without `server.price.cached`"

@@ -69,7 +69,10 @@ SPENT = TableSchema(
         "tokens": Column.whole("tokens of these prompts"),
         "computed": Column.whole("number of tokens that the model computed"),
         "requests": Column.whole("number of requests to a server; 0 for models in the process"),
-        "cached": Column.whole("number of tokens that a server had in its cache, as far as it says so"),
+        "sent": Column.whole(
+            "number of tokens in all requests to a server, with the probe and texts that are sent twice"
+        ),
+        "cached": Column.whole("number of these that the server had in its cache, as far as it says so"),
         "operations": Column.number("floating-point operations; missing if the size of the model is unknown"),
         "start_seconds": Column.number(
             "time from the start of the jobs until their models were loaded, without waiting for a GPU",
@@ -112,7 +115,7 @@ def spent(ledgers: Mapping[tuple[str, str, str], Path]) -> pd.DataFrame:
                     "machine": machine,
                     "prompts": len(prompts),
                     **prompts[["tokens", "computed"]].sum().astype(int).to_dict(),
-                    **machine_rows[["requests", "cached"]].sum().astype(int).to_dict(),
+                    **machine_rows[["requests", "sent", "cached"]].sum().astype(int).to_dict(),
                     "operations": OPERATIONS * parameters * prompts["computed"].sum(),
                     "start_seconds": machine_rows.loc[machine_rows["what"] == "start", "seconds"].sum(),
                     "seconds": prompts["seconds"].sum(),
@@ -133,7 +136,7 @@ def ledgers_in(folder: Path) -> dict[tuple[str, str, str], Path]:
 
 
 _OF_LINE = (
-    *("what", "seconds", "tokens", "computed", "requests", "cached"),
+    *("what", "seconds", "tokens", "computed", "requests", "sent", "cached"),
     *("parameters", "machine", "processors", "accelerators"),
 )
 

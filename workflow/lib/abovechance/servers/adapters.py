@@ -15,6 +15,7 @@ openai       ``/v1/completions``, ``echo``          (its answers name texts, whi
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -212,13 +213,13 @@ class Vllm(Adapter):
         top = _at((_first(answer).get("logprobs") or {}).get("top_logprobs"), 0)
         values = [top.get(f"token_id:{token}") for token in candidates]
         read, cached = _usage(answer)
-        best = max(top, key=lambda name: top[name], default="").removeprefix("token_id:")
+        best = max(top, key=lambda name: top[name], default="")  # some servers name texts: '3' is not token 3
         return Answer(
             self._checked(values, read, tokens),
             read,
             cached,
             self._top(top.values()),
-            int(best) if best.isdecimal() else None,
+            int(best.removeprefix("token_id:")) if re.fullmatch(r"token_id:\d+", best) else None,
         )
 
     @_read
@@ -266,6 +267,11 @@ class OpenAi(Vllm):
             raise self._wrong(
                 f"{len(values)} log-probabilities came back for {len(tokens)} given and {generated} "
                 "generated tokens; expected one each: does the server heed `echo`?"
+            )
+        if isinstance(values[0], int | float) and values[0] < 0:  # some servers write 0 in place of null
+            raise self._wrong(
+                "it gives the first token a log-probability, so it reads a token before it that it does not "
+                "count; expected a server that takes token ids as they are"
             )
         return Answer(
             self._every(self._checked(values[start : len(tokens)], read, tokens)),

@@ -421,7 +421,7 @@ class _Checks:
             self._fail(
                 "local model",
                 f"its scores differ from those of the model in `compare_with` by {np.mean(differences):.2g} "
-                f"nats a token (more than the tolerance of {self.tolerance:g}); expected the same weights",
+                f"nats a token (the tolerance is {self.tolerance:g}); expected the same weights",
             )
 
     @cached_property

@@ -60,9 +60,10 @@ def _prices(needed: pd.DataFrame) -> list[str]:
         return []
     models = ", ".join(dict.fromkeys(priced["model"]))
     cached = priced["cached_price"].sum(skipna=False)
-    less = f", or {cached:,.4g} if its cache holds all shared prefixes" if cached == cached else ""
+    less = f", or {cached:,.4g} if the server's cache holds all shared prefixes" if cached == cached else ""
     return [
-        f"Price of {models}: at most {priced['price'].sum():,.4g}{less}. The probe of each job costs more."
+        f"Price of {models}: about {priced['price'].sum():,.4g}{less}. The probe of each job and texts that "
+        "are sent twice are not included."
     ]
 
 

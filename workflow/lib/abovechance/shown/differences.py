@@ -164,7 +164,16 @@ def _scores_of(study: Path) -> Path:
     config = study / "config.yaml"
     if (study / "scores").is_dir() or not config.is_file():
         return study / "scores"
-    return Path(str(read_yaml(config).get("stored", study)), "scores")
+    if (stored := read_yaml(config).get("stored")) is None:
+        return study / "scores"
+    # relative to the folder of the study's results/<study>, not to the current one
+    scores = study.resolve().parents[1] / str(stored) / "scores"
+    if not scores.is_dir():
+        raise InputError(
+            f"{config}: key 'stored': {scores} does not exist; expected the scores that the study starts "
+            "from, because they identify its prompts"
+        )
+    return scores
 
 
 def _numbers(scores: Path, predictions: pd.DataFrame) -> dict[object, int]:

