@@ -320,9 +320,8 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
             is_clear = any_counts or all(len({*places}) == 1 for places in marks)
             for row, place, places in zip(with_choices, predicted, marks, strict=True):
                 row["predicted"] = UNKNOWN if place is None else place
-                row["chance"] = (
-                    math.nan
-                )  # also with one reference, because a model cannot know that it is one
+                # also with one reference, because a model cannot know that it is one
+                row["chance"] = math.nan
                 if is_clear:
                     row["right"] = [number in places for number in range(len(row["choices"]))]
                     row["chance"] = len({*places}) / len(row["choices"])
