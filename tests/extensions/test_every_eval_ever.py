@@ -111,6 +111,13 @@ def test_references_of_generation_tasks_are_no_choices(tmp_path):
     assert imported.rows["choices"].isna().all()
 
 
+def test_half_of_a_character_in_an_answer_is_read(tmp_path):
+    path = write_records(sound(4, 40), tmp_path)
+    with_references(path, lambda place, choices: choices[:1], lambda place, choices: (False, "\ud800"))
+    (imported,) = read_runs([path], SINGLE)
+    assert not imported.rows["correct"].any()
+
+
 def test_rows_and_record_of_early_versions(tmp_path):
     """The rows are called <uuid>.jsonl, and the record belongs to them, too."""
     path = write_records(sound(4, 40), tmp_path)

@@ -269,7 +269,7 @@ def _row(row: dict[str, Any], place: str, result: str) -> dict[str, Any]:
         "question": text_or_none(question.get("raw")),
         "context": text_or_none(question.get("formatted")) or text_or_none(question.get("raw")),
         "output": _output(row),
-        "answer": str(terminal[-1].get("extracted_value") or "") if terminal else None,
+        "answer": text_or_none(str(terminal[-1].get("extracted_value") or "")) if terminal else None,
     }
 
 
