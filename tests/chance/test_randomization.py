@@ -366,6 +366,18 @@ def test_the_table_of_a_setting_is_that_of_its_tests():
     assert carried["macro_f1_tail"].tolist() == [f1["best_tail"].iloc[0]] * 2
 
 
+def test_tails_are_adjusted_for_all_tests_and_not_only_those_with_power():
+    """Tails without power are missing if they are large, and their settings were tested too."""
+    tails, power = [0.01, 0.04, 0.5, 0.9], [0.3, 0.8, 0.3, 0.8]
+    rows = {"model": "m", "task": [*"abcd"], "shots": 0, "statistic": "accuracy", "value": 0.5}
+    table = pd.DataFrame(rows | {"best_tail": tails, "power": power, "fixed": 0.0})
+    row = for_verdicts(table).set_index("task")
+    expected = stats.false_discovery_control(tails)
+    assert row["randomization_tail"].tolist() == pytest.approx([0.01, 0.04, np.nan, 0.9], nan_ok=True)
+    expected[2] = np.nan
+    assert row["randomization_bh_tail"].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
+
+
 def test_choices_of_their_own_are_not_shared():
     predictions, task = a_study([["yes", "no"], ["yes", "maybe"], ["yes", "no"]])
     assert not Answers.from_predictions(predictions, task).shared

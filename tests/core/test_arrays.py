@@ -107,7 +107,7 @@ def test_series_of_one_index_in_two_orders_are_an_error():
         lambda: null_distribution("accuracy", gold[::-1], gold),
         lambda: null_distribution("accuracy", gold, gold, strata=second),
     ):
-        with pytest.raises(InputError, match="the same index in different orders"):
+        with pytest.raises(InputError, match="the same labels in different orders"):
             call()
     aligned = compare.compare(first, second.reindex(first.index))
     assert aligned == compare.compare(first.to_numpy(), second.to_numpy()[::-1])

@@ -21,12 +21,13 @@ import pytest
 from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.importers import Options, diagnose, read_runs, uneven_notes
+from abovechance.importers import Options, diagnose, prompt_names, read_runs, uneven_notes
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_records
 from tests.importers.reading import imported
 from tests.releases import write_release
+from tests.running import run
 
 # --- HELM ------------------------------------------------------------------------------------
 
@@ -810,3 +811,44 @@ def test_prompts_are_numbered_in_the_natural_order_of_their_names(tmp_path):
     assert [*importers.prompt_names(runs_of_equals, Options()).values()] == [["002", "02", "2"]]
     table = importers.combine(runs, Options())
     assert table["prompt"].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_same_number_is_the_same_prompt_of_all_models(tmp_path):
+    """One model lacks a prompt, and the numbers of the others stay the same."""
+    generator = np.random.default_rng(0)
+    lines = [
+        f"{model},{prompt},{example},{int(generator.random() < accuracy)},2"
+        for prompt, accuracy in (("p0", 0.9), ("p1", 0.2), ("p2", 0.6))
+        for model in "ab"
+        for example in range(100)
+        if (model, prompt) != ("a", "p1")
+    ]
+    path = tmp_path / "mix.csv"
+    path.write_text("\n".join(["model,prompt,example,correct,choices", *lines]) + "\n")
+    table = imported(path)
+    numbers = {model: sorted(rows["prompt"].unique().tolist()) for model, rows in table.groupby("model")}
+    assert numbers == {"a": [0, 2], "b": [0, 1, 2]}
+    names = prompt_names(read_runs([path], Options()), Options())
+    assert {tuple(of_setting) for of_setting in names.values()} == {("p0", "p1", "p2")}
+    output = tmp_path / "mix.parquet"
+    assert run("import", str(path), "--output", str(output)).returncode == 0
+    of_file, of_table = (
+        json.loads(run("compare", str(results), "--json").stdout)[0] for results in (path, output)
+    )
+    assert of_table["pairs"] == of_file["pairs"]
+    assert abs(of_file["pairs"][0]["difference"]) < 0.1
+
+
+def test_files_with_the_same_name_are_the_same_prompt_of_two_models(tmp_path):
+    """The numbers of prompts go by their names, also if the files of one model are fewer."""
+    for model, prompts in (("a", ["x", "z"]), ("b", ["x", "y", "z"])):
+        for name in prompts:
+            path = tmp_path / model / f"{name}.csv"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"model,example,correct,choices\n{model},1,1,2\n{model},2,0,2\n")
+    output = tmp_path / "out.parquet"
+    files = [str(tmp_path / model) for model in "ab"]
+    assert run("import", *files, "--each-file", "--output", str(output)).returncode == 0
+    table = pd.read_parquet(output)
+    numbers = {model: sorted(rows["prompt"].unique().tolist()) for model, rows in table.groupby("model")}
+    assert numbers == {"a": [0, 2], "b": [0, 1, 2]}

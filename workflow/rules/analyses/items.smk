@@ -36,7 +36,7 @@ ITEM_TABLES = [
         "item_negative",
         "Examples that better prompts fail more often",
         "The table lists items with negative discrimination, the most negative "
-        "ones of each task first. An item is listed only if its discrimination is "
+        "ones of each task first, and at most 20 of each task. An item is listed only if its discrimination is "
         "negative in both random halves of the rows. Its gold label may be wrong. "
         "Another reason is a preference: if better rows choose an answer less "
         "often, all items with this gold answer are negative. The balanced "

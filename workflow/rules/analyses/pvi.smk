@@ -43,7 +43,9 @@ PVI_TABLES = [
         "The table summarizes Pearson's r between the PVI of the same examples: "
         "between two exemplar sets, between two numbers of shots, and between two "
         "models. It has the mean and the median of r, and the number of "
-        "correlations above 0.6 and below 0.3. If a model prefers one answer, this "
+        "correlations above 0.6 and below 0.3. For exemplar sets, a correlation in "
+        "this table is the mean over all pairs of sets with the same model, task "
+        "and number of shots. If a model prefers one answer, this "
         "alone makes r large. If two prompts prefer different answers, r can be "
         "negative. 'within' is the mean r after subtracting the mean of each "
         "label, which removes this effect. All correlations and their intervals "
@@ -70,7 +72,8 @@ PVI_TABLES = [
         "pvi_hardest",
         "The hardest examples of each label",
         "These are the examples with the lowest PVI, averaged over models, "
-        "exemplar sets and numbers of shots.",
+        "exemplar sets and numbers of shots. If a task has fewer than three "
+        "examples per label, these are the hardest examples of the task.",
         most_rows=60,
     ),
     ShownTable(
@@ -81,7 +84,9 @@ PVI_TABLES = [
         "list is sorted by the margin minus the median margin of the label. A weak "
         "model is wrong more often than the labels are. 'label share' is the share "
         "of a label's examples with a positive margin. If it is large, the models "
-        "prefer another answer, and the list says nothing about these labels.",
+        "prefer another answer, and the list says nothing about these labels. If a "
+        "task has fewer than three examples per label, the median and the share are "
+        "those of the whole task.",
         most_rows=20,
     ),
     ShownTable(

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats, Ints, floats
+from abovechance.core.arrays import Bools, Floats, Ints, check_same_order, floats
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.resampling import numbered
 
@@ -87,6 +87,7 @@ class Candidates:
             If there are fewer than two candidates, a candidate has no score, a score is outside [0, 1], or
             names are repeated.
         """
+        check_same_order(scores, clusters, chance)
         matrix = floats(scores)
         if matrix.ndim != 2:
             raise InputError(f"scores have the shape {matrix.shape}; expected (candidates, examples)")
@@ -107,7 +108,14 @@ class Candidates:
             )
         used = evaluated.any(axis=0)
         groups, _ = numbered(matrix.shape[1], clusters)
-        of_used = None if chance is None else floats(chance)[used]
+        chances = None if chance is None else floats(chance)
+        if chances is not None and (
+            chances.shape != matrix.shape[1:] or not ((chances >= 0) & (chances <= 1)).all()
+        ):
+            raise InputError(
+                f"chance has the shape {chances.shape}; expected {matrix.shape[1:]} numbers from 0 to 1"
+            )
+        of_used = None if chances is None else chances[used]
         groups = np.unique(groups[used], return_inverse=True)[1]
         return cls(labels, matrix[:, used], groups, comparable or bool(evaluated[:, used].all()), of_used)
 

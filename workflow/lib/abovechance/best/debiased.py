@@ -118,6 +118,8 @@ def debiased_difference(
     confidence, splits, seed
         See ``debiased_score``.
     """
+    if not 0 <= start < len(candidates.names):
+        raise InputError(f"start is {start}; expected 0 to {len(candidates.names) - 1}")
     shared = ~np.isnan(candidates.scores[start])
     differences = candidates.scores[:, shared] - candidates.scores[start, shared]
     of_start = candidates.on(shared)

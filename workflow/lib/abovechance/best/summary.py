@@ -19,7 +19,7 @@ from abovechance.best.debiased import Debiased, Noise, binomial_interval, debias
 from abovechance.best.reported import BestByLuck, answer_correlation, expected_best, true_scores
 from abovechance.best.selection import DRAWS, above_start, selection_null, start_draws
 from abovechance.chance.rounding import decimals
-from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.arrays import Floats, Ints, check_same_order, floats
 from abovechance.core.columns import Column, optional
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE
@@ -330,6 +330,7 @@ def judge_reported(
     InputError
         If there are fewer than two candidates, or a value is outside its range.
     """
+    check_same_order(scores, examples)
     values, sizes, labels = _checked(scores, examples, names)
     # candidates on part of the examples are tried, but not chosen
     partial = sizes < NEARLY_ALL * sizes.max()

@@ -54,7 +54,7 @@ def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         With the columns of ``verdicts.ADJUSTED`` behind ``maximum_tail``, and ``randomization_bh_tail``
-        behind ``randomization_tail``, where there is one.
+        behind ``randomization_tail``, unless the table has it.
     """
     result = table.copy()
     places = list(result.columns)
@@ -62,7 +62,7 @@ def with_adjusted(table: pd.DataFrame) -> pd.DataFrame:
         name = f"{method}_tail"
         places.insert(places.index("maximum_tail") + step, name)
         result[name] = adjusted(result["maximum_tail"], method)
-    if "randomization_tail" in result:
+    if "randomization_tail" in result and "randomization_bh_tail" not in result:
         places.insert(places.index("randomization_tail") + 1, "randomization_bh_tail")
         result["randomization_bh_tail"] = adjusted(result["randomization_tail"], "bh")
     return result[places]

@@ -153,7 +153,7 @@ class RandomBaseline:
         arrays that broadcast.
         """
         check_prompts(prompts)
-        at = np.asarray(correct)
+        at = floats(correct)
         if not np.all(np.isfinite(at) & (at == np.floor(at))):
             raise ValueError(f"correct is a number of examples, so whole; got {correct!r}")
         below = np.clip(at, 0, self.examples + 1).astype(np.int64) - 1
@@ -174,9 +174,10 @@ class RandomBaseline:
         ``F(correct)^prompts``, in [0, 1]; broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        if np.any(np.isnan(correct)):
+        numbers = floats(correct)
+        if np.any(np.isnan(numbers)):
             raise ValueError(f"correct is a number of examples; got {correct!r}")
-        at = np.floor(np.clip(correct, -1, self.examples)).astype(np.int64)
+        at = np.floor(np.clip(numbers, -1, self.examples)).astype(np.int64)
         return as_scalar(np.exp(np.asarray(prompts) * self.log_cdf(at)))
 
     @overload
@@ -194,7 +195,7 @@ class RandomBaseline:
         ``F(correct)^prompts - F(correct - 1)^prompts``, in [0, 1]; broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        at = np.asarray(correct)
+        at = floats(correct)
         if np.any(np.isnan(at)):
             raise ValueError(f"correct is a number of examples; got {correct!r}")
         inside = (at >= 0) & (at <= self.examples) & (at == np.floor(at))

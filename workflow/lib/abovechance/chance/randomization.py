@@ -22,6 +22,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.chance.gold import Gold
+from abovechance.chance.multiplicity import adjusted
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.columns import Column
@@ -120,6 +121,11 @@ class Answers:
             raise InputError(
                 f"predicted has the label {predicted[outside][0]}; expected 0 to {labels - 1}, or {UNKNOWN} "
                 "if it is unknown"
+            )
+        correct, available = np.asarray(self.correct, dtype=bool), np.asarray(self.available, dtype=bool)
+        if (missing := (correct & ~available).any(axis=1)).any():
+            raise InputError(
+                f"example {int(missing.argmax())}: a correct label is no choice; expected one of the choices"
             )
 
     @classmethod
@@ -417,7 +423,8 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of ``study.RANDOMIZED``, without ``randomization_bh_tail`` and ``effective_prompts``.
+        The columns of ``study.RANDOMIZED``, without ``effective_prompts``. Tails are adjusted for all
+        settings that were tested, also for those whose tail is missing because of too little power.
     """
     results = table.groupby([*SETTING, "statistic"], observed=True, sort=False).agg(
         value=("value", "max"), **{name: (name, "first") for name in ("best_tail", "power", "fixed")}
@@ -431,8 +438,10 @@ def for_verdicts(table: pd.DataFrame) -> pd.DataFrame:
         name: result["best_tail"].where((result["best_tail"] <= ALPHA) | (accuracy["power"] >= LEAST_POWER))
         for name, result in (("randomization_tail", accuracy), ("macro_f1_tail", macro_f1))
     }
+    of_all = pd.Series(adjusted(accuracy["best_tail"], "bh"), accuracy.index)
     columns = {
         "randomization_tail": tails["randomization_tail"],
+        "randomization_bh_tail": of_all.where(tails["randomization_tail"].notna()),
         "randomization_power": accuracy["power"],
         "randomization_fixed": accuracy["fixed"],
         "best_macro_f1": macro_f1["value"],

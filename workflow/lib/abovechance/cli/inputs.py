@@ -179,7 +179,21 @@ def imported_of(
     # first, because they can explain an error
     for note in notes_of(runs):
         tell_note(note)
+    if options.each_file:
+        runs = _with_prompts(runs, paths)
     table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
     for note in dict.fromkeys(uneven_notes(table, names)):
         tell_note(note)
     return table, metric_of, names
+
+
+def _with_prompts(runs: list[Run], paths: list[Path]) -> list[Run]:
+    """Return runs with the names of their prompts, which are the same for the files of several models."""
+    names = prompt_names(runs, paths)
+    frequencies = Counter((run.setting, names[run.file]) for run in runs)
+    return [
+        replace(run, rows=run.rows.assign(prompt=names[run.file]))
+        if "prompt" not in run.rows and frequencies[run.setting, names[run.file]] == 1
+        else run
+        for run in runs
+    ]

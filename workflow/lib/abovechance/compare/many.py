@@ -70,8 +70,10 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         errors.
     """
     check_inside(0, 1, confidence=confidence)
-    if len(names) < 2 or len({*names}) < len(sample.scores):
-        raise InputError(f"models are {', '.join(names)}; expected at least two, each with its own name")
+    if len(names) < 2 or not len({*names}) == len(names) == len(sample.scores):
+        raise InputError(
+            f"models are {', '.join(map(str, names))}; expected at least two, each with its own name"
+        )
     order = [int(place) for place in np.argsort(-sample.scores, kind="stable")]
     ordered = [(first, second, sample.difference(first, second)) for first, second in combinations(order, 2)]
     # of one pair, its own test

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abovechance.compare.two_models import exchanged, largest, largest_difference
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
@@ -85,6 +85,7 @@ def over_prompts(
         If the shapes differ, a score is infinite, or where one has a score and the other has none.
     """
     check_inside(0, 1, confidence=confidence)
+    check_same_order(first, second, clusters)
     pair = PromptPair.from_scores(first, second, clusters)
     value, spread = pair.difference, pair.population
     estimates = (

@@ -15,7 +15,7 @@ from scipy import stats
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn, times_in_batches
@@ -237,6 +237,7 @@ def paired(
     InputError
         If a score is missing.
     """
+    check_same_order(*(scores if isinstance(scores, Sequence) else [scores]), clusters)
     values = floats(scores)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
@@ -387,6 +388,7 @@ def trained(
     InputError
         If a score is missing, or models have other examples.
     """
+    check_same_order(*seeds, clusters)
     arrays = [np.atleast_2d(floats(scores)) for scores in seeds]
     if len({scores.shape[-1] for scores in arrays}) != 1:
         raise InputError("models have different numbers of examples; expected the same examples")

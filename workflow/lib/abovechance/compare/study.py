@@ -30,8 +30,8 @@ ABOUT = {"about": Column.text("scope of the conclusion", lacking="for examples l
 _SHOTS = {"shots": Column.whole("number of demonstrations in a prompt")}
 _TASK = {"task": Column.text("name of the task"), **_SHOTS}
 ADJUSTED = {
-    "holm": Column.tail("p-value adjusted for the number of tasks (Holm)"),
-    "bh": Column.tail("p-value adjusted for the number of tasks (Benjamini and Hochberg)"),
+    "holm": Column.tail("p-value adjusted for all tasks and numbers of shots (Holm)"),
+    "bh": Column.tail("p-value adjusted for all tasks and numbers of shots (Benjamini and Hochberg)"),
 }
 FLIPS = Column.share(
     "share of bootstrap samples (of examples, prompts and seeds) in which the order of the pair is reversed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,28 @@ def floats(values: ArrayLike) -> Floats:
 
 
 def check_same_order(*values: object) -> None:
-    """Raise InputError if Series have the same labels in different orders.
+    """Raise InputError if Series or DataFrames have the same labels in different orders.
 
     Values are paired by their positions, so that an example would be paired with another one. Labels that
-    differ are no error, because rows of one table have different labels for different models.
+    differ are no error, because rows of one table have different labels for different models. The rows of two
+    DataFrames are compared with each other, and so are their columns; a Series is compared with either.
     """
-    series: list[Any] = [value for value in values if getattr(value, "ndim", 0) == 1]
-    labels = [[*value.index] for value in series if hasattr(value, "index")]
-    for another in labels[1:]:
-        if another != labels[0] and Counter(another) == Counter(labels[0]):
+    axes = [axes for value in values if (axes := _axes(value))]
+    for first, second in combinations(axes, 2):
+        pairs = zip(first, second, strict=True) if len(first) == len(second) else product(first, second)
+        is_same_order = [axis.equals(rival) for axis, rival in pairs if _has_same_labels(axis, rival)]
+        is_fine = all(is_same_order) if len(first) == len(second) else any(is_same_order or [True])
+        if not is_fine:
             raise InputError(
-                "two Series have the same index in different orders; expected the same order, because values "
-                "are paired by position (first.reindex(second.index))"
+                "two Series or DataFrames have the same labels in different orders; expected the same order, "
+                "because values are paired by position (first.reindex(second.index))"
             )
+
+
+def _axes(value: Any) -> list[Any]:
+    """The index of a Series, that and the columns of a DataFrame; of other values nothing."""
+    return [*value.axes] if type(value).__module__.startswith("pandas") and hasattr(value, "axes") else []
+
+
+def _has_same_labels(first: Any, second: Any) -> bool:
+    return len(first) == len(second) and (first.equals(second) or Counter(first) == Counter(second))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.resampling import BATCH, cluster_sums, numbered
 from abovechance.core.words import percent
@@ -317,6 +317,7 @@ def clustered_mean(
     InputError
         If values have several dimensions, or there is not one cluster for each.
     """
+    check_same_order(values, clusters)
     numeric = floats(values)
     if numeric.ndim != 1:
         raise InputError(f"values have {numeric.ndim} dimensions; expected one, of examples")
@@ -380,6 +381,7 @@ def bootstrap_interval(
         If the confidence level is outside (0, 1), or a value is missing or infinite.
     """
     check_inside(0, 1, confidence=confidence)
+    check_same_order(values, clusters)
     if not np.isfinite(floats(values)).all():
         raise InputError("a value is missing or infinite; expected numbers")
     sums, sizes = cluster_sums(values, clusters)

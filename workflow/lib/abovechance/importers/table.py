@@ -29,18 +29,29 @@ def combine(runs: Sequence[Run], options: Options) -> pd.DataFrame:
             f"{runs[0].file}: contains the number of choices of its examples; leave out --chance and "
             "--choices"
         )
-    groups = _grouped(runs).values()
-    return pd.concat([_one_setting(group, options) for group in groups], ignore_index=True)
+    tables = {
+        setting: [_checked(run, group, options) for run in group] for setting, group in _grouped(runs).items()
+    }
+    names = prompt_names(runs, options)
+    return pd.concat(
+        [_one_setting(group, tables[setting], names[setting]) for setting, group in _grouped(runs).items()],
+        ignore_index=True,
+    )
 
 
 def prompt_names(runs: Sequence[Run], options: Options) -> dict[Setting, list[str]]:
-    """Return the names of each setting's prompts, in the order of their numbers in ``combine``."""
-    return {
-        setting: sorted(
-            dict.fromkeys(label for run in group for label in _labels(run, group, options)), key=natural_key
-        )
-        for setting, group in _grouped(runs).items()
-    }
+    """Return the names of the prompts of each setting's task, in the order of their numbers in ``combine``.
+
+    All models on a task with a number of shots share these, so that the same number is the same prompt. A
+    setting need not have all of them.
+    """
+    labels: dict[tuple[str, int], set[str]] = {}
+    groups = _grouped(runs)
+    for setting, group in groups.items():
+        of_task = labels.setdefault((setting.task, setting.shots), set())
+        of_task.update(label for run in group for label in _labels(run, group, options))
+    ordered = {place: sorted(of_task, key=natural_key) for place, of_task in labels.items()}
+    return {setting: ordered[setting.task, setting.shots] for setting in groups}
 
 
 def _grouped(runs: Sequence[Run]) -> dict[Setting, list[Run]]:
@@ -103,15 +114,14 @@ def uneven_notes(table: pd.DataFrame, names: Mapping[Setting, Sequence[str]]) ->
     return notes
 
 
-def _one_setting(runs: list[Run], options: Options) -> pd.DataFrame:
-    tables = [_checked(run, runs, options) for run in runs]
+def _one_setting(runs: list[Run], tables: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
     homes: dict[str, str] = {}
     for run, table in zip(runs, tables, strict=True):
         for label in table["prompt"].unique():
             if label in homes:
                 raise InputError(f"prompt '{label}' stands in two runs: {homes[label]} and {run.file}")
             homes[label] = run.file
-    numbers = {label: number for number, label in enumerate(sorted(homes, key=natural_key))}
+    numbers = {label: number for number, label in enumerate(names)}
     table = pd.concat(tables, ignore_index=True)
     table["prompt"] = table["prompt"].map(numbers)
     table = table.sort_values("prompt", kind="stable", ignore_index=True)

@@ -231,9 +231,13 @@ def begin(
 
     Examples
     --------
+    >>> from abovechance.items.questions import better_than
     >>> evaluation = begin(better_than(0.25, 100), 100, way="random")
     >>> while evaluation.decision is None:
-    ...     evaluation.tell(ask(evaluation.next()))
+    ...     example = evaluation.next()
+    ...     evaluation.tell(1)  # whether the model is right on this example
+    >>> evaluation.decision
+    'better'
 
     Parameters
     ----------

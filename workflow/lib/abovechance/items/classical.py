@@ -116,7 +116,7 @@ def _codes(groups: ArrayLike | None, items: int) -> Ints:
     """(items,) the number of each item's group."""
     if groups is None:
         return np.zeros(items, dtype=int)
-    codes = pd.factorize(np.asarray(groups))[0]
+    codes = pd.factorize(np.asarray(groups, dtype=object))[0]
     if codes.shape != (items,):
         raise InputError(f"groups of the shape {codes.shape}; expected one for each item")
     if (codes < 0).any():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from abovechance.core.arrays import Floats, Ints
@@ -92,8 +93,10 @@ def by_group(groups: Sequence[str], most_splits: int = FOLDS, seed: int = 0) -> 
     Raises
     ------
     InputError
-        If there is one group.
+        If there is one group, or a row has none.
     """
+    if pd.isna(np.asarray(groups, dtype=object)).any():
+        raise InputError("a row has no group; expected one for each row")
     group_names = np.asarray(groups)
     names = np.unique(group_names)
     if len(names) < 2:

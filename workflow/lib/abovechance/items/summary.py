@@ -39,7 +39,7 @@ NEGATIVE = TableSchema(
     },
     "One row per item on which better rows have lower scores. Its corrected discrimination is negative over "
     "all rows and over each of two random halves of the rows. Items with the lowest discrimination in their "
-    "task come first.",
+    "task come first; of each task, there are at most 20.",
 )
 TASKS = replace(ITEM_TASKS, name="items", file="")
 STEPS = replace(ITEM_PRUNING, name="item_pruning_steps", file="")

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError
 from abovechance.metrics.contract import Metric, Objects, Terms
 
 MOST_PAIRED = 100  # examples of which all pairs are made
@@ -44,7 +45,9 @@ def _pearson(predictions: Any, gold: Any) -> float:
 
 
 def _spearman(predictions: Any, gold: Any) -> float:
-    return _pearson(stats.rankdata(predictions), stats.rankdata(gold))
+    # numbers in texts have the order of numbers
+    ranks = [stats.rankdata(np.asarray(side, dtype=np.float64)) for side in (predictions, gold)]
+    return _pearson(*ranks)
 
 
 def _spearman_terms(predictions: Objects, gold: Objects) -> Terms:
@@ -123,8 +126,13 @@ def _error(
     """Return an error: the mean of ``size`` of the differences, and ``curve`` of it."""
 
     def value(predictions: Any, gold: Any) -> float:
+        sides = [np.asarray(side, dtype=np.float64) for side in (predictions, gold)]
+        if sides[0].shape != sides[1].shape:
+            raise InputError(
+                f"{sides[0].size} predictions for {sides[1].size} gold answers; expected one for each"
+            )
         with np.errstate(over="ignore"):
-            difference = np.asarray(predictions, dtype=np.float64) - np.asarray(gold, dtype=np.float64)
+            difference = sides[0] - sides[1]
             mean = np.array(np.mean(size(difference)))
         return float(mean if curve is None else curve(mean))
 

@@ -32,10 +32,11 @@ class Correlation(NamedTuple):
     r
         In [-1, 1]; missing where a series is constant, or has fewer than three examples.
     p
-        The two-sided p-value of r = 0, by the same standard error as the interval; if there is no interval,
-        for examples that are independent and normal.
+        The two-sided p-value of r = 0, by the same standard error as the interval. If there is no interval,
+        it is that of examples that are independent and normal; with fewer than three groups, it is missing.
     low, high
-        The ends of the 95 % interval; missing if r is 1 or -1, or if a series is constant without one group.
+        The ends of the 95 % interval; missing if r is 1 or -1, if r is so without one group, if a series is
+        constant without one group, or if there are fewer than three groups.
     examples
         Number of examples.
     """
@@ -87,7 +88,9 @@ def correlation(
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(first_values))
     pearson = stats.pearsonr(first_values, second_values)
     z = _fishers_z(first_values, second_values, pd.factorize(groups[defined])[0])
-    p = float(pearson.pvalue) if np.isnan(z.p) else z.p
+    # with few clusters, nothing shows how much r varies
+    has_enough = clusters is None or len({*groups[defined].tolist()}) >= LEAST
+    p = z.p if not np.isnan(z.p) else float(pearson.pvalue) if has_enough else np.nan
     return Correlation(
         float(pearson.statistic), p, float(np.tanh(z.low)), float(np.tanh(z.high)), len(first_values)
     )

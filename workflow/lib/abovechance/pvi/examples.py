@@ -66,11 +66,16 @@ MISLABELLED = TableSchema(
             "PVI of the wrong choice that the input favours most, minus PVI of the label; mean over settings",
             "bits",
         ),
-        "beyond": Column.number("margin minus the median margin of all examples with this label", "bits"),
+        "beyond": Column.number(
+            "margin minus the median margin of all examples with this label, or of the task if it has fewer "
+            "than three examples per label",
+            "bits",
+        ),
         "against_share": Column.share("share of prompts with a margin above 0, averaged over settings"),
         "label_share": Column.share(
-            "among all examples with this label, the share with a margin above 0. If the share is high, "
-            "models favour a wrong choice for this label in general, and its examples are less suspicious"
+            "among all examples with this label, the share with a margin above 0; among all examples of the "
+            "task if it has fewer than three per label. If the share is high, models favour a wrong choice "
+            "for this label in general, and its examples are less suspicious"
         ),
         "settings": Column.whole("number of settings"),
         "input": Column.text("the input text", lacking=""),

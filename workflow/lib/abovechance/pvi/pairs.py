@@ -41,7 +41,10 @@ CONSISTENCY = TableSchema(
     "pvi_consistency",
     {
         "between": Column.text("what is compared: exemplar sets, numbers of shots or models"),
-        "pairs": Column.whole("number of correlations (pairs)"),
+        "pairs": Column.whole(
+            "number of correlations; for exemplar sets, each is the mean over all pairs of sets with the "
+            "same model, task and number of shots"
+        ),
         "mean": Column.number("mean of the correlations"),
         "median": Column.number("median of the correlations"),
         "above": Column.whole("number of correlations above 0.6"),

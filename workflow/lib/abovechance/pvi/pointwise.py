@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats, Ints, floats
+from abovechance.core.arrays import Bools, Floats, Ints, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
 from abovechance.core.resampling import numbered
@@ -61,6 +61,7 @@ def pvi(null: ArrayLike, logprobs: ArrayLike) -> Floats:
         If one is no log-likelihood, or there are not as many of both; or where an answer is impossible both
         with the input and without: nothing can be said of it.
     """
+    check_same_order(null, logprobs)
     before, after = bits(null), bits(logprobs)
     if before.shape != after.shape:
         raise InputError(f"{before.size} null scores for {after.size} scores; expected one for each")
@@ -148,6 +149,7 @@ def by_group(
     InputError
         If there is not one group, or one cluster, for each value.
     """
+    check_same_order(values, groups, clusters)
     numeric = floats(values)
     cluster_codes, _ = numbered(len(numeric), clusters)
     if len(groups) != len(numeric):

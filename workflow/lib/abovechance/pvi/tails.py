@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Bools, Floats, floats
+from abovechance.core.arrays import Bools, Floats, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
 
@@ -71,6 +71,7 @@ def tails_of_labels(values: ArrayLike, correct: ArrayLike, labels: ArrayLike, sh
     labels
         (examples,) what is correct.
     """
+    check_same_order(values, labels)
     ordered_values, ordered_correct = _ordered_by(values, correct)
     if not 0 < share <= 0.5:
         raise InputError(f"the share is {share:g}; expected more than 0 and at most 0.5")
@@ -95,7 +96,10 @@ def _in_lowest(values: Floats, share: float) -> Floats:
 
 def _ordered_by(values: ArrayLike, correct: ArrayLike) -> tuple[Floats, Bools]:
     """Both as arrays, what is infinite beyond all that is not; InputError unless they belong together."""
-    numeric, judged = floats(values), np.asarray(correct)
+    check_same_order(values, correct)
+    numeric = floats(values)
+    # a masked value is neither right nor wrong
+    judged = correct.filled(-1) if isinstance(correct, np.ma.MaskedArray) else np.asarray(correct)
     if numeric.shape != judged.shape:
         raise InputError(f"{numeric.size} values for {judged.size} predictions; expected one for each")
     flags = pd.Series(judged).isin([1]).to_numpy()

@@ -199,10 +199,8 @@ def _cell(row: Any) -> dict[str, str]:
     beside = ", ".join(
         f"{baseline.name} baseline {getattr(row, baseline.column):.3f}" for baseline in BASELINES
     )
-    hint = (
-        f"best of {row.prompts} prompts on {row.examples} examples: {row.best_accuracy:.3f}; {beside}; "
-        f"{row.reason}"
-    )
+    prompts, examples = counted(row.prompts, "prompt"), counted(row.examples, "example")
+    hint = f"best of {prompts} on {examples}: {row.best_accuracy:.3f}; {beside}; {row.reason}"
     return {
         "conclusion": row.better_than_chance,
         "label": f"{row.better_than_chance}, {_short(row.bh_tail)}",
