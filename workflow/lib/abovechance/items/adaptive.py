@@ -1,18 +1,19 @@
-"""Evaluating on one example after the other until a question is decided, with a stated error.
+"""Evaluate one example after the other until a question is decided, with a stated probability of an error.
 
-Whoever looks after each example and stops where it suits errs more often than a single test says. Here a
-question is decided where a nonnegative martingale, which starts at 1, reaches 1 / alpha: it does so with a
-probability of at most alpha however often it is looked at (Ville, 1939). Three ways to choose examples:
+A test that is repeated after each example errs more often than it states. Here, a question is decided when a
+nonnegative martingale that starts at 1 reaches 1 / alpha. The probability of this is at most alpha, however
+often you look (Ville, 1939). There are three ways to choose the next example:
 
-``random``       uniformly; the bet on the mean of a finite population (Waudby-Smith and Ramdas, 2024).
-``assisted``     uniformly, too: what a fitted model expects of the examples that are left stands in for them,
-                 and the drawn one says by how much it is off, so that the mean is right whatever the model is
-                 worth, and known sooner where it is worth something.
-``information``  the one with the most Fisher information on the ability. The likelihood of a mixture of
-                 abilities by that of each is the martingale, against this ability; those that it leaves have
-                 to give the same answer, but for half of alpha, by the distribution of what the examples
-                 that are left turn out to be. The other half is the martingale's. Right where the fitted
-                 model is.
+random
+    Uniformly. The bet is on the mean of a finite population (Waudby-Smith and Ramdas, 2024).
+assisted
+    Uniformly. The expectations of a fitted model stand in for the remaining examples, and the drawn example
+    shows how far they are off. So the mean is right for any model, and known sooner for a good one.
+information
+    The example with the most Fisher information about the ability. The martingale is the likelihood of a
+    mixture of abilities, divided by that of each ability. The remaining abilities must give the same answer.
+    Half of alpha is for this martingale, and half for the outcomes of the remaining examples. This way is
+    right only if the fitted model is.
 """
 
 from __future__ import annotations
