@@ -238,7 +238,7 @@ def begin(
     ...     example = evaluation.next()
     ...     evaluation.tell(1)  # whether the model is right on this example
     >>> evaluation.decision
-    'better'
+    'above'
 
     Parameters
     ----------
