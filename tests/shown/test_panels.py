@@ -66,3 +66,15 @@ def test_of_many_models_the_best_prompts_alone_are_drawn_each_once():
     assert [len(part) for part in points] == [45, 45]
     assert points[0][:, 1].tolist() == [(model + 2) / 100 for model in range(45)]  # the best, in their order
     assert "best prompt of one of 45 models" in figure.legends[0].get_texts()[2].get_text()
+
+
+@pytest.mark.parametrize(
+    ("shots", "names", "label"),
+    [((0, 5), ["0-shot", "5-shot"], ""), ((0, 1, 2, 5), ["0", "1", "2", "5"], "shots")],
+)
+def test_names_of_many_numbers_of_shots_do_not_touch(shots, names, label):
+    row = {"model": "m", "task": "t", "prompt": 0, "best_prompt": 0, "accuracy": 0.5, "position": "above"}
+    row |= {"standard_baseline": 0.3, "maximum_baseline": 0.4, "better_than_chance": "no"}
+    (axes,) = spread(pd.DataFrame([row | {"shots": number} for number in shots])).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == names
+    assert axes.get_xlabel() == label

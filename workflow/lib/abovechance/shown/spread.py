@@ -44,8 +44,7 @@ def spread(numbers: pd.DataFrame) -> Figure:
             shot, model = key[0], str(key[1])
             centre = shots.index(shot) + dodge(models.index(model), len(models))
             _strip(axes, centre, 0.7 / len(models), group, colour[model])
-        axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
-        axes.set_xlim(-0.5, len(shots) - 0.5)
+        _shots_axis(axes, shots)
         axes.margins(y=0.12)  # room for stars
         percent_axis(axes.yaxis)
     marks = [
@@ -55,6 +54,15 @@ def spread(numbers: pd.DataFrame) -> Figure:
     best = _best_marks("best prompt: not better (?: unclear)", "better than chance (*)")
     legend_below(figure, [*marks, *baseline_marks(), *best])
     return figure
+
+
+def _shots_axis(axes: Axes, shots: list[int]) -> None:
+    """Label the places of the numbers of shots; names of more than three would touch."""
+    names = [f"{shot}-shot" if len(shots) <= 3 else str(shot) for shot in shots]
+    axes.set_xticks(range(len(shots)), names)
+    axes.set_xlim(-0.5, len(shots) - 0.5)
+    if len(shots) > 3:
+        axes.set_xlabel("shots")
 
 
 def _best_marks(no: str, yes: str) -> list[Line2D]:
@@ -76,8 +84,7 @@ def _spread_of_many(numbers: pd.DataFrame, shots: list[int]) -> Figure:
     for axes, rows in panels:
         for place, shot in enumerate(shots):
             _crowd(axes, place, rows[rows["shots"] == shot].sort_values("accuracy", kind="stable"))
-        axes.set_xticks(range(len(shots)), [f"{shot}-shot" for shot in shots])
-        axes.set_xlim(-0.5, len(shots) - 0.5)
+        _shots_axis(axes, shots)
         percent_axis(axes.yaxis)
     many = numbers["model"].nunique()
     marks = _best_marks(f"best prompt of one of {many} models, not better than chance", "better than chance")
