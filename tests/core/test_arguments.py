@@ -102,3 +102,21 @@ def test_what_is_masked_or_missing_does_not_count():
 
 def test_numbers_in_texts_have_the_order_of_numbers():
     assert metric("spearman").value(["10", "9", "100"], ["3", "1", "2"]) == pytest.approx(0.5)
+
+
+def test_seeds_of_two_models_are_not_paired():
+    scores = np.random.default_rng(0).random((3, 6))
+    first = pd.DataFrame(scores, ["seed1", "seed2", "seed3"], LABELS)
+    second = pd.DataFrame(scores[::-1], first.index[::-1], LABELS)
+    assert over_seeds(first, second) == over_seeds(scores, scores[::-1])
+    with pytest.raises(InputError, match="the same labels in different orders"):
+        over_seeds(first, second[TURNED])
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6])
+def test_an_offset_changes_no_correlation(offset):
+    generator = np.random.default_rng(3)
+    matrix = generator.integers(0, 2, (20, 30)).astype(float)
+    matrix[generator.random(matrix.shape) < 0.1] = np.nan
+    expected = item_statistics(matrix)["corrected"].to_numpy()
+    assert item_statistics(matrix + offset)["corrected"].to_numpy() == pytest.approx(expected, abs=1e-6)

@@ -273,8 +273,9 @@ def test_lighteval_has_rows_for_each_kind_of_metric(tmp_path):
     assert imported(path, prompts=1)["correct"].tolist() == [False, True, False, True]
     of_texts = imported(path, prompts=1, metric="em", chance=0.0)
     assert of_texts["correct"].tolist() == [False, False, False, True]
-    note = "community|sums: the metric is acc; for another one, use --metric em"
-    assert read_runs([path], Options())[0].notes[0] == note
+    notes = read_runs([path], Options())[0].notes
+    assert notes[0].endswith("left out, because they have other metrics: 4 of 8 rows")
+    assert notes[1] == "community|sums: the metric is acc; for another one, use --metric em"
     del rows[2]["metric"]["acc"]  # a row without any metric belongs to no other kind
     with pytest.raises(InputError, match="row 2: has no metric 'acc'"):
         imported(write_lighteval(tmp_path / "damaged", rows + generated), prompts=1)
@@ -852,3 +853,19 @@ def test_files_with_the_same_name_are_the_same_prompt_of_two_models(tmp_path):
     table = pd.read_parquet(output)
     numbers = {model: sorted(rows["prompt"].unique().tolist()) for model, rows in table.groupby("model")}
     assert numbers == {"a": [0, 2], "b": [0, 1, 2]}
+
+
+def test_prompts_of_separate_imports_are_paired_by_name(tmp_path):
+    """Two files of ``abovechance import`` number their prompts each by itself."""
+    outputs = []
+    for model, prompts in (("a", ["p1", "p2", "p10"]), ("b", ["p1", "p10"])):
+        for name in prompts:
+            path = tmp_path / model / f"{name}.csv"
+            path.parent.mkdir(exist_ok=True)
+            rows = [f"{model},{place},{int(place < int(name[1:]))},2" for place in range(12)]
+            path.write_text("\n".join(["model,example,correct,choices", *rows]) + "\n")
+        outputs.append(str(tmp_path / f"{model}.parquet"))
+        assert run("import", str(tmp_path / model), "--each-file", "--output", outputs[-1]).returncode == 0
+    (report,) = json.loads(run("compare", *outputs, "--json").stdout)
+    assert (report["prompts"], report["pairs"][0]["difference"]) == (2, 0)
+    assert "p10.csv" in run("check", outputs[0]).stdout

@@ -21,6 +21,7 @@ from abovechance.metrics.names import accepts_several
             for name in ("acc", "acc_norm", "exact_match", "r@1", "recall@1", "hits_at_1", "top-1")
         ),
         *((name, False) for name in ("pass@1", "pass@k:k=1", "mc1", "stop-2", "acc@remote", "match5")),
+        *((name, False) for name in ("maj@8", "cons@64", "avg@32", "acc (k=5)")),
     ],
 )
 def test_metrics_that_accept_several_guesses(name, several):

@@ -15,7 +15,7 @@ from scipy import stats
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import Floats, check_same_order, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn, times_in_batches
@@ -388,7 +388,7 @@ def trained(
     InputError
         If a score is missing, or models have other examples.
     """
-    check_same_order(*seeds, clusters)
+    check_same_order(*(example_labels(scores) for scores in seeds), clusters)
     arrays = [np.atleast_2d(floats(scores)) for scores in seeds]
     if len({scores.shape[-1] for scores in arrays}) != 1:
         raise InputError("models have different numbers of examples; expected the same examples")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
 from abovechance.compare.two_models import largest, largest_difference
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import Floats, check_same_order, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     ALPHA,
@@ -74,7 +74,7 @@ def over_seeds(
     InputError
         If they do not have the same examples, or a score is missing.
     """
-    check_same_order(first, second, clusters)
+    check_same_order(example_labels(first), example_labels(second), clusters)
     score_sets = [np.atleast_2d(floats(scores)) for scores in (first, second)]
     if (
         any(scores.ndim != 2 or not scores.size for scores in score_sets)

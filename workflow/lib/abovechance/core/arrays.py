@@ -53,9 +53,14 @@ def check_same_order(*values: object) -> None:
             )
 
 
+def example_labels(scores: Any) -> Any:
+    """Return the first row of a DataFrame of seeds, which has the labels of its examples; else the scores."""
+    return scores.iloc[0] if getattr(scores, "ndim", 0) == 2 and hasattr(scores, "iloc") else scores
+
+
 def _axes(value: Any) -> list[Any]:
     """The index of a Series, that and the columns of a DataFrame; of other values nothing."""
-    return [*value.axes] if type(value).__module__.startswith("pandas") and hasattr(value, "axes") else []
+    return [*value.axes] if hasattr(value, "iloc") and hasattr(value, "axes") else []
 
 
 def _has_same_labels(first: Any, second: Any) -> bool:

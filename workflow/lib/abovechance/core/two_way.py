@@ -63,6 +63,8 @@ def row_effects_without_each(values: Floats) -> Floats:
     numeric, counts = np.where(mask, values, 0.0), mask.sum(axis=0)
     means = numeric.sum(axis=0) / counts
     centred = np.where(mask, values - means, 0.0)
+    # what rounding leaves of large numbers is outside of what the equations can reach
+    centred = np.where(mask, centred - centred.sum(axis=0) / counts, 0.0)
     equations = _equations(mask)
     for begin in range(0, len(means), BLOCK):
         block = slice(begin, begin + BLOCK)

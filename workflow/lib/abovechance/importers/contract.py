@@ -306,9 +306,10 @@ def listed(text: str) -> list[Any]:
     """Return the values of a list as JSON, Python or NumPy write it; an empty list for other texts."""
     if not text.startswith("["):
         return []
-    for read in (json.loads, ast.literal_eval):
+    of_numpy = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
+    for read, written in ((json.loads, text), (ast.literal_eval, text), (ast.literal_eval, of_numpy)):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            value = read(re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text))
+            value = read(written)
             return value if isinstance(value, list) else []
     return []
 

@@ -65,12 +65,17 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         with as_written_by(TOOL, f"{path}, row {number}"):
             rows.append(_row(row, number, f"{path}, row {number}", metric))
     frame = pd.DataFrame(rows)
+    notes = []
+    if len(frame) < len(cells):
+        omitted = len(cells) - len(frame)
+        notes.append(
+            f"{path.name}: left out, because they have other metrics: {omitted} of {len(cells)} rows"
+        )
     match = re.fullmatch(r"details_(.+)_(\d{4}-\d\d-\d\dT.+)\.parquet", path.name)
     name = match[1] if match else path.stem.removeprefix("details_")
     task, _, shots = name.rpartition("|")
     if not shots.isdecimal():
         task, shots = name, str(len(_value(cells[0]["doc"]).get("fewshot_samples") or []))
-    notes = []
     if options.metric is None:
         notes += metric_note(task, metric or "acc", _other_metrics(cells, metric or "acc"))
     if ties := int(frame["tie"].sum()):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING, Setting, by_setting
-from abovechance.core.tables import TableSchema
+from abovechance.core.tables import TableSchema, read_made_from
 from abovechance.results.likelihoods import OF_CHOICES
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.study.tasks import TASKS
@@ -197,3 +197,14 @@ def _values(file: pq.ParquetFile, part: int, column: str) -> list[Any]:
     They are read, because pyarrow ends the process if the statistics in a file are damaged.
     """
     return file.read_row_group(part, columns=[column])[column].unique().to_pylist()
+
+
+def names_of_prompts(path: Path) -> dict[str, list[str]]:
+    """Return {setting in words: the names of its prompts by their numbers} of imported predictions.
+
+    They are in files of ``abovechance import``, and in those of studies that start from such a file.
+    """
+    made_from = read_made_from(path)
+    kinds = (made_from.get(key) for key in ("prompts", "prompt_names"))
+    names: dict[str, list[object]] = next((kind for kind in kinds if isinstance(kind, dict)), {})
+    return {setting: [*map(str, of_setting)] for setting, of_setting in names.items()}

@@ -6,6 +6,7 @@ predictions where two choices are as good as equal. What people want to know is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from abovechance.core.reading import read_yaml
 from abovechance.core.settings import SETTING, Setting
 from abovechance.core.tables import read_made_from, read_part, read_table, settings_of_parts
 from abovechance.core.words import counted
+from abovechance.results.imported import names_of_prompts
 from abovechance.study.config_file import predictions_files
 
 Place = tuple[Path, int]
@@ -136,7 +138,8 @@ def _compared(
             f"{lacks}: file not found. Scores identify prompts, so either both studies must have scores, or "
             "neither"
         )
-    numbers = [_numbers(path, table) for path, table in zip(scores, tables, strict=True)]
+    names = [names_of_prompts(path).get(setting.words, []) for path, _ in (first_place, second_place)]
+    numbers = [_numbers(*study) for study in zip(scores, tables, names, strict=True)]
     # {prompt of the second: the same one of the first}
     same_prompts = {numbers[1][key]: number for key, number in numbers[0].items() if key in numbers[1]}
     pairs = _joined(tables[0], tables[1], same_prompts, ["example"])
@@ -167,19 +170,22 @@ def _scores_of(study: Path) -> Path:
     if (stored := read_yaml(config).get("stored")) is None:
         return study / "scores"
     # relative to the folder of the study's results/<study>, not to the current one
-    scores = study.resolve().parents[1] / str(stored) / "scores"
-    if not scores.is_dir():
+    homes = [study.absolute().parents[1], study.resolve().parents[1]]  # results may be a link
+    places = [home / str(stored) / "scores" for home in homes]
+    scores = next((place for place in places if place.is_dir()), None)
+    if scores is None:
         raise InputError(
-            f"{config}: key 'stored': {scores} does not exist; expected the scores that the study starts "
+            f"{config}: key 'stored': {places[0]} does not exist; expected the scores that the study starts "
             "from, because they identify its prompts"
         )
     return scores
 
 
-def _numbers(scores: Path, predictions: pd.DataFrame) -> dict[object, int]:
-    """{what tells a prompt apart: its number}: a digest of its texts, or without scores, its number."""
+def _numbers(scores: Path, predictions: pd.DataFrame, names: Sequence[str]) -> dict[object, int]:
+    """{what identifies a prompt: its number}: a digest of its texts; without scores, its name or number."""
     if not scores.is_file():
-        return {number: number for number in predictions["prompt"].unique().tolist()}
+        name_of = dict(enumerate(names))
+        return {name_of.get(number, number): number for number in predictions["prompt"].unique().tolist()}
     return {entry["key"]: number for number, entry in enumerate(read_made_from(scores)["prompts"])}
 
 
