@@ -81,7 +81,7 @@ def test_arguments_outside_their_range_are_errors():
         metric("mae").value([1, 2, 3], [2])
     answers = {"predicted": np.zeros((1, 2), int), "evaluated": np.ones((1, 2), bool), "shared": False}
     correct = np.array([[True, False], [True, False]])
-    with pytest.raises(InputError, match="example 0: a correct label is no choice"):
+    with pytest.raises(InputError, match="example 0: a correct label is not available"):
         Answers(correct=correct, available=~correct, **answers)
 
 

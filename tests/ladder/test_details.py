@@ -353,7 +353,7 @@ def test_a_choice_within_another_one_is_placed_by_its_own_words():
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 0, 4, 1, 3]])
 def test_positions_that_are_equally_frequent_are_chosen_at_random(order):
-    """Correct choices are listed first twice, second twice and third once; the order of rows is no matter."""
+    """Two correct choices are listed first, two second and one third. The order of rows changes nothing."""
     listings = np.array(["{0} {1} {2}", "{1} {0} {2}", "{0} {1} {2}", "{1} {0} {2}", "{1} {2} {0}"])[order]
     tasks = [
         listed_task(text, [[f"{at}a", f"{at}b", f"{at}c"]]) for at, text in zip(order, listings, strict=True)

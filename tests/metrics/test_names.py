@@ -1,4 +1,4 @@
-"""What the names of metrics show."""
+"""Names of metrics that accept several guesses."""
 
 import pytest
 

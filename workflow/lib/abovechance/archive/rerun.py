@@ -30,7 +30,7 @@ NOT_REMADE = (
 )
 # What jobs leave besides results, and what is only a step towards these: archives have none of it.
 NOT_ARCHIVED = ("logs", "benchmarks", "likelihoods")
-# What studies start from that is not in their archives.
+# The starts of studies whose inputs are not in the archive.
 NOT_INSIDE = {
     "evaluations": "other tools' evaluations, whose files are not in its archive",
     "stored": "the scores of another study, which are not in its archive",

@@ -125,7 +125,7 @@ class Answers:
         correct, available = np.asarray(self.correct, dtype=bool), np.asarray(self.available, dtype=bool)
         if (missing := (correct & ~available).any(axis=1)).any():
             raise InputError(
-                f"example {int(missing.argmax())}: a correct label is no choice; expected one of the choices"
+                f"example {int(missing.argmax())}: a correct label is not available; expected a choice"
             )
 
     @classmethod

@@ -6,7 +6,7 @@ import atexit
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import pandas as pd
 
 from abovechance.cli.app import names_in_errors
 from abovechance.cli.output import expanded, tell_note
-from abovechance.cli.result_names import given_path, prompt_names, source_names
+from abovechance.cli.result_names import given_path, prompt_names as names_of_files, source_names
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.core.tables import read_table
@@ -85,7 +85,7 @@ def responses_of_runs(
     DataFrame
         ``model``, ``task``, ``shots``, ``prompt``, ``example``, ``score`` and ``metric``, a row for each.
     """
-    names = prompt_names(runs, paths)
+    names = names_of_files(runs, paths)
     for model in dict.fromkeys(run.model for run in runs):
         of_model = [run for run in runs if run.model == model]
         folders = {path for run in of_model if (path := given_path(run, paths)).is_dir()}
@@ -96,18 +96,13 @@ def responses_of_runs(
                 replace(run, model=f"{model} ({sources[run.file]})") if run.model == model else run
                 for run in runs
             ]
-    # one model can have files with the same name in two folders: these are different prompts
-    frequencies = Counter((run.model, run.task, run.shots, names[run.file]) for run in runs)
     parts = []
-    for run in runs:
+    for run in _with_prompts(runs, names) if options.each_file else runs:
         rows = run.rows[["example", "correct"]].rename(columns={"correct": "score"})
         if "prompt" in run.rows:
             prompt: Any = run.rows["prompt"]
-        elif options.each_file:
-            name = names[run.file]
-            prompt = name if frequencies[run.model, run.task, run.shots, name] == 1 else run.file
         else:
-            prompt = "the prompt"
+            prompt = run.file if options.each_file else "the prompt"
         names_shown = {"model": printable(run.model), "task": printable(run.task)}
         parts.append(rows.assign(**names_shown, shots=run.shots, prompt=prompt, metric=run.metric))
     return pd.concat(parts, ignore_index=True)
@@ -180,16 +175,19 @@ def imported_of(
     for note in notes_of(runs):
         tell_note(note)
     if options.each_file:
-        runs = _with_prompts(runs, paths)
+        runs = _with_prompts(runs, names_of_files(runs, paths))
     table, metric_of, names = combine(runs, options), metrics(runs), prompt_names(runs, options)
     for note in dict.fromkeys(uneven_notes(table, names)):
         tell_note(note)
     return table, metric_of, names
 
 
-def _with_prompts(runs: list[Run], paths: list[Path]) -> list[Run]:
-    """Return runs with the names of their prompts, which are the same for the files of several models."""
-    names = prompt_names(runs, paths)
+def _with_prompts(runs: list[Run], names: Mapping[str, str]) -> list[Run]:
+    """Return runs with the column ``prompt``: the name of each file, which files of several models share.
+
+    One model can have files with the same name in two folders. These are different prompts, so their runs
+    stay as they are.
+    """
     frequencies = Counter((run.setting, names[run.file]) for run in runs)
     return [
         replace(run, rows=run.rows.assign(prompt=names[run.file]))

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
 
 BLOCK = 512  # examples whose equations are solved together
 PRECISION = 1e-13  # of a solution: the norm of its residual as a share of that of all values
@@ -94,6 +95,11 @@ def _least_norm(times: Callable[[Floats], Floats], right_side: Floats, largest: 
         (rows, columns) the right sides.
     largest
         The largest norm of a residual.
+
+    Raises
+    ------
+    InputError
+        If the iterations do not converge.
     """
     solution, residual = np.zeros_like(right_side), right_side.copy()
     direction, size = residual.copy(), (residual**2).sum(axis=0)
@@ -108,6 +114,8 @@ def _least_norm(times: Callable[[Floats], Floats], right_side: Floats, largest: 
         following = (residual**2).sum(axis=0)
         direction = residual + direction * np.divide(following, size, where=size > 0, out=np.zeros_like(size))
         size = following
+    if (size > (1e4 * largest) ** 2).any():
+        raise InputError("row effects cannot be fitted, because too few responses link the rows")
     return solution
 
 

@@ -79,7 +79,7 @@ def _values(path: Path) -> Iterable[tuple[int, Any]]:
 def _with_predictions(chosen: list[Sample], path: Path, results: _Results, options: Options) -> Iterator[Run]:
     """Yield the run of a metric for ``doctor``, after that of log-likelihoods, which contains predictions.
 
-    Some logs have no such run: targets can be unclear, or there is no usual metric, but several others.
+    The latter is left out if the targets are unclear, or if the log has several metrics and no usual one.
     """
     try:
         of_likelihoods = [_run(chosen, path, results, replace(options, metric=None))]

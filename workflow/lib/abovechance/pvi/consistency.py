@@ -32,8 +32,9 @@ class Correlation(NamedTuple):
     r
         In [-1, 1]; missing where a series is constant, or has fewer than three examples.
     p
-        The two-sided p-value of r = 0, by the same standard error as the interval. If there is no interval,
-        it is that of examples that are independent and normal; with fewer than three groups, it is missing.
+        The two-sided p-value of r = 0, with the standard error of the interval. It is missing with fewer than
+        three groups. If there is no interval for another reason, examples are assumed to be independent and
+        normal.
     low, high
         The ends of the 95 % interval; missing if r is 1 or -1, if r is so without one group, if a series is
         constant without one group, or if there are fewer than three groups.

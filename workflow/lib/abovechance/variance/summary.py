@@ -193,7 +193,7 @@ def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
 
 
 def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | None:
-    """See ``measures.leaves_chance``; missing for what is no accuracy, or a mean over prompts."""
+    """See ``measures.leaves_chance``; missing if the metric is not an accuracy, or a mean over prompts."""
     metric, chance = str(rows["metric"].iloc[0]), float(rows["chance"].iloc[0])
     shares = ACCURACY.search(metric) and bool((np.isnan(values) | ((values >= 0) & (values <= 1))).all())
     if examples < 1 or not np.isfinite(chance) or not shares or np.isnan(values[:, -1]).all():
