@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from abovechance.compare import compare, paired, pairs, ranks, samples, together
+from abovechance.compare import compare, mcnemar, paired, pairs, ranks, samples, together
 from abovechance.compare.comparison import compare_models
 from abovechance.compare.gate import gate
 from abovechance.compare.responses import arrange
@@ -186,3 +187,18 @@ def test_a_deviation_of_scores_that_are_no_shares_has_no_limit():
     unlike = [[50.0] * 30, [62.0] * 30]
     (task,), _ = compare_models(arrange(of_prompts({"A": unlike, "B": [[50.2] * 30, [62.2] * 30]}, "seed")))
     assert "differ by at most 100.0 percentage points" not in task.sentence
+
+
+def test_the_size_of_the_score_test_as_the_page_states_it():
+    def p_value(examples: int, gains: int, losses: int) -> float:
+        return compare(*changed(examples, gains, losses)).difference.p
+
+    assert p_value(8, 7, 1) == pytest.approx(0.034, abs=5e-4)
+    assert mcnemar(*changed(8, 7, 1)) == pytest.approx(0.070, abs=5e-4)
+    for examples, differ, size in ((4, 1.0, 0.125), (5, 0.9, 0.0779), (8, 1.0, 0.0703), (50, 1.0, 0.065)):
+        share = 0.0
+        for differing in range(examples + 1):
+            rejected = [p_value(examples, gains, differing - gains) <= 0.05 for gains in range(differing + 1)]
+            given_differing = stats.binom.pmf(np.arange(differing + 1), differing, 0.5) @ rejected
+            share += stats.binom.pmf(differing, examples, differ) * given_differing
+        assert share == pytest.approx(size, abs=5e-4)

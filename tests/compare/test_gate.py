@@ -304,6 +304,20 @@ def test_the_number_of_examples_holds_in_simulation():
     assert decided >= 38  # of 48 expected
 
 
+def test_the_number_of_examples_accounts_for_the_adjustment_for_tasks():
+    results = [gate(responses_of(*changed(960, 0.045, 0.07), tasks=8), margin=0.0) for _ in range(20)]
+    unclear = next(result for result in results if result.decision == "cannot tell" and result.high < 0)
+    assert "The candidate is worse (mean of 8 tasks: " in unclear.sentence
+    assert "), but not after adjustment for 8 tasks and their mean. If the true" in unclear.sentence
+    needed = int(np.ceil(unclear.needed / 8))
+    gain, loss = 0.045, 0.045 - unclear.difference
+    decided = sum(
+        gate(responses_of(*changed(8 * needed, gain, loss), tasks=8), 0.0).decision != "cannot tell"
+        for _ in range(40)
+    )
+    assert decided >= 24  # of 32 expected; of 19, if only the interval decided
+
+
 def of_scores_with(examples: int, gains: int, losses: int) -> Responses:
     """One prompt with so many gains and losses."""
     reference = np.arange(examples) >= gains

@@ -641,3 +641,62 @@ def test_intervals_of_single_scores_stay_between_0_and_1():
     assert (low, high) == pytest.approx(
         stats.t.interval(0.95, 19, lengths.mean(), lengths.std(ddof=1) / np.sqrt(20))
     )
+
+
+def test_answers_and_prompts_that_are_left_out_are_told():
+    complete = table_of({model: {f"p{number}": 9 for number in range(3)} for model in "ab"})
+    (responses,) = arrange(complete)
+    assert responses.notes == []
+    # two cells that b lacks, of different prompts: no prompt has fewer examples than another
+    lacks = (complete["model"] == "b") & (
+        (complete["prompt"] + complete["example"]).isin(["p0e0", "p1e1", "p2e2"])
+    )
+    assert lacks.sum() == 3
+    (responses,) = arrange(complete[~lacks])
+    assert responses.notes == [
+        "t, 0-shot: 3 answers left out, because a model or seed has none to the same example with the same "
+        "prompt"
+    ]
+    # a prompt on other examples has none left
+    moved = (complete["model"] == "b") & (complete["prompt"] == "p1")
+    moved_prompt = complete.assign(example=complete["example"].where(~moved, "b" + complete["example"]))
+    (responses,) = arrange(moved_prompt)
+    assert responses.prompts == ["p0", "p2"]
+    assert responses.notes[0] == (
+        "t, 0-shot: prompts without an example that all models and seeds have are left out: p1"
+    )
+
+
+def test_one_prompt_each_of_its_own_is_told_with_the_scope():
+    (responses,) = arrange(table_of({"a": {"x": 9}, "b": {"y": 9}}))
+    assert responses.notes == ["t, 0-shot: models have different prompts (a 1, b 1)"]
+    assert generalizes(responses) == "for these prompts only"
+    (partly,) = arrange(table_of({"a": {"x": 9, "z": 9}, "b": {"x": 9, "z": 9}, "c": {"q": 9, "r": 9}}))
+    assert partly.notes == [
+        "t, 0-shot: no prompt is common to all models, so they are compared as if each had its own prompts "
+        "(a 2, b 2, c 2)"
+    ]
+
+
+def test_tasks_of_one_model_are_told(tmp_path):
+    tasks = {"a": "xyw", "b": "xw", "c": "z"}
+    lines = [
+        f"{model},{task},{e},{e % 2}" for model, names in tasks.items() for task in names for e in range(9)
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["model,task,example,correct", *lines]) + "\n")
+    completed = CliRunner().invoke(app, ["compare", str(tmp_path / "x.csv"), "--json"])
+    note = "left out, because only one model has results: y (0-shot, a), z (0-shot, c)"
+    assert f"note: {note}\n" in completed.stderr
+    assert all(note in report["notes"] for report in json.loads(completed.stdout))
+    (tmp_path / "y.csv").write_text("task,model,accuracy,n\nx,a,0.8,10\nx,b,0.7,10\nz,c,0.7,10\n")
+    completed = CliRunner().invoke(app, ["compare", str(tmp_path / "y.csv"), "--json"])
+    note = "left out, because only one model has results: z (c)"
+    assert f"note: {note}\n" in completed.stderr
+    assert [report["notes"] for report in json.loads(completed.stdout)] == [[note]]
+
+
+def test_the_deviation_over_seeds_is_shown_for_several_models(tmp_path):
+    lines = [f"{m},{e},{int(e < n)}" for m, n in {"a": 30, "b": 29, "c": 10}.items() for e in range(40)]
+    (tmp_path / "x.csv").write_text("\n".join(["model,example,correct", *lines]) + "\n")
+    output = " ".join(run(str(tmp_path / "x.csv"), "--seed-deviation", "0.03").split())
+    assert "Of 3 pairs of models, 1 have a difference below --seed-deviation" in output

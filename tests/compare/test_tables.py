@@ -370,7 +370,9 @@ def test_components_of_seeds():
     first[:, 0, 1:] = np.nan
     assert seed_components(task_of("t", [first, second])).empty
     repeats = task_of("t", [answers(13, 3, 1), answers(14, 3, 1)])
-    repeats = replace(repeats, repeats="prompts of their own", prompts_averaged=False)
+    repeats = replace(repeats, repeats="prompts", prompts_averaged=False)
+    of_repeats = seed_components(repeats)
+    assert {*zip(of_repeats["seeds"], of_repeats["prompts"], strict=True)} == {(1, 3)}
     assert set(seed_components(repeats)["source"]) == set(
         variance_components(answers(13, 3, 1)[:, 0], ["prompts", "examples"])["source"]
     )

@@ -322,3 +322,11 @@ def test_the_interaction_has_no_bias():
         scores = generator.normal(size=20) + generator.normal(size=(3, 1)) + generator.normal(0, 0.5, (3, 20))
         values.append(interaction((scores - scores.mean()) / 60, np.ones((3, 20))))
     assert np.mean(values) == pytest.approx(0.5**2 / 60, rel=0.03)
+
+
+@pytest.mark.parametrize(("value", "count"), [(0.1, 3), (0.7, 3), (0.1, 10), (0.3, 6), (-1e100, 7), (0.0, 4)])
+def test_equal_values_have_no_p_value_however_they_are_rounded(value, count):
+    for clusters in (None, [number // 2 for number in range(count)]):
+        estimate = clustered_mean([value] * count, clusters)
+        assert (estimate.standard_error, estimate.low, estimate.high) == (0, estimate.value, estimate.value)
+        assert isnan(estimate.p)

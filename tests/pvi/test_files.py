@@ -347,7 +347,9 @@ def test_runs_of_two_models_are_noted(tmp_path):
 
 def test_an_infinite_example_has_no_part_in_the_mean_and_is_counted(tmp_path):
     path = write(tmp_path / "e.csv", EXAMPLES, [*ROWS, ["four", 0, 2.0, "inf", 1, False, "-inf"]])
-    report = json.loads(CliRunner().invoke(app, ["pvi", str(path), "--json"]).stdout)
+    completed = CliRunner().invoke(app, ["pvi", str(path), "--json"])
+    assert "note: the mean PVI (information) leaves out 1 infinite value; the other" in completed.stderr
+    report = json.loads(completed.stdout)
     assert report["infinite"] == 1
     assert report["information"] == pytest.approx((0.75 - 1.5 + 0.5) / 3)
     assert report["balanced_accuracy"] == 1
@@ -434,3 +436,45 @@ def test_runs_without_shots_are_in_the_json(tmp_path):
         ("rte", 0, 0.6, None),
         ("boolq", 2, 0.75, 2),
     ]
+
+
+def test_rows_of_one_example_are_an_error_unless_they_have_clusters(tmp_path):
+    columns = ["example", "prompt", "PVI"]
+    rows = [["e0", "p0", 0.1], ["e1", "p0", 0.2], ["e0", "p1", 0.3]]
+    path = write(tmp_path / "e.csv", columns, rows)
+    with pytest.raises(
+        InputError, match="row 4: an earlier row has the same example; expected one row for each"
+    ):
+        read_examples(path)
+    clustered = [[*row, row[0]] for row in rows]
+    assert len(read_examples(write(tmp_path / "c.csv", [*columns, "cluster"], clustered))) == 3
+
+
+def test_the_metric_that_decides_what_is_correct(tmp_path):
+    def sample(number: int) -> dict:
+        return lm_sample(number, [-1.0, -2.0], 0) | {"metrics": ["acc", "acc_norm"], "acc_norm": 0.0}
+
+    argument, null = (write_lm(tmp_path / name, [sample(0), sample(1)]) for name in ("given", "null"))
+    arguments = ["pvi", str(argument), "--null", str(null), "--json"]
+    completed = CliRunner().invoke(app, arguments)
+    assert "for another one, use --metric acc_norm" in completed.stderr
+    accuracies = [
+        json.loads(CliRunner().invoke(app, [*arguments, *metric]).stdout)["accuracy"]
+        for metric in ([], ["--metric", "acc_norm"])
+    ]
+    assert accuracies == [1, 0]
+    refused = CliRunner().invoke(
+        app, ["pvi", str(write(tmp_path / "e.csv", ["PVI"], [[1]])), "--metric", "acc"]
+    )
+    assert "--metric has no effect without --null" in str(refused.exception)
+
+
+@pytest.mark.parametrize("over", ["choices", "vocabulary"])
+def test_probabilities_in_place_of_log_likelihoods_are_an_error(tmp_path, over):
+    argument = write_lm(tmp_path / "given", [lm_sample(0, [0.7, 0.3], 0)])
+    null = write_lm(tmp_path / "null", [lm_sample(0, [0.5, 0.5], 0)])
+    completed = CliRunner().invoke(app, ["pvi", str(argument), "--null", str(null), "--over", over])
+    assert (
+        "example '0': its most likely choice has the probability 2.014 with the input; expected at most 1"
+        in (str(completed.exception))
+    )

@@ -324,6 +324,34 @@ def test_pairs_of_prompts_and_their_summary():
         assert {"between", "within"} <= {*nothing}
 
 
+def test_within_weights_settings_as_r_does():
+    generator, names = np.random.default_rng(0), [f"e{number}" for number in range(60)]
+    clusters, labels = pd.Series(range(60), names), pd.Series("a", names)
+    shared = pd.Series(generator.normal(size=60), names)
+    by_name = {(2, prompt): shared + 0.1 * generator.normal(size=60) for prompt in range(2)}
+    by_name |= {(4, prompt): pd.Series(generator.normal(size=60), names) for prompt in range(5)}
+    result = pairs.of_model(by_name, Setting("m", "t", 2), clusters, labels, nested=False)
+    assert result["within"].to_numpy() == pytest.approx(result["r"].to_numpy())  # there is one label
+    summed = pairs.consistency(result).set_index("between").loc[pairs.SETS]
+    assert summed["within"] == pytest.approx(summed["mean"])
+    assert summed["mean"] > 0.4
+
+
+def test_there_is_no_correlation_within_labels_if_pvi_only_depends_on_the_label():
+    generator, names = np.random.default_rng(1), [f"e{number}" for number in range(9)]
+    labels = pd.Series([*"aaabbbccc"], names)
+    for _ in range(100):
+        by_name = {
+            (1, prompt): labels.map(dict(zip("abc", generator.normal(size=3), strict=True)))
+            for prompt in (0, 1)
+        }
+        (row,) = pairs.of_model(
+            by_name, Setting("m", "t", 1), pd.Series(range(9), names), labels, nested=False
+        ).to_dict("records")
+        assert np.isnan(row["within"])
+        assert np.isfinite(row["r"])
+
+
 def test_a_summary_of_no_correlation():
     nothing = consistency.summary([np.nan])
     expected = (0, np.nan, np.nan, 0, 0, np.nan, np.nan)

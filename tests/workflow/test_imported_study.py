@@ -66,6 +66,37 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert "Nothing to be done" in repeated.stdout + repeated.stderr
 
 
+def test_results_of_a_removed_model_are_deleted_and_a_users_files_are_not(workplace):
+    """Folders are read as whole tables, so what is left of another config would count."""
+    folder = workplace / "removed"
+    folder.mkdir()
+    rows = [(m, t, "p", f"e{e}", (e + len(m)) % 2, 4) for m in ("a", "bb") for t in "tu" for e in range(30)]
+    table = pd.DataFrame(rows, columns=["model", "task", "prompt", "example", "correct", "choices"])
+    config = folder / "config.yaml"
+    config.write_text("study: s\npredictions: p.parquet\nheldout: {splits: 2}\n")
+
+    def run(rows: pd.DataFrame) -> set[str]:
+        rows.to_csv(folder / "logs.csv", index=False)
+        command = [sys.executable, "-m", "abovechance.cli", "import", "logs.csv", "--output", "p.parquet"]
+        subprocess.run(command, cwd=folder, check=True)
+        snakemake("--configfile", str(config), directory=folder)
+        files = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]
+        return {str(file) for file in files if file.parts[0] not in ("logs", "benchmarks")}
+
+    results = folder / "results" / "s"
+    only_first = run(table[table["model"] == "a"])
+    assert "tables/two_models.csv" not in only_first
+    of_two = run(table)
+    assert only_first < of_two
+    assert {"accuracy/bb.parquet", "tables/two_models.csv", "figures/expected_maximum_bb.png"} <= of_two
+    own_files = ["figures/mine.png", "tables/mine.csv", "accuracy/mine.parquet", "notes.txt"]
+    for name in own_files:
+        (results / name).write_bytes(b"PAR1")
+    assert run(table[table["model"] == "a"]) == only_first | {*own_files}
+    repeated = snakemake("--configfile", str(config), directory=folder)
+    assert "Nothing to be done" in repeated.stdout + repeated.stderr
+
+
 @pytest.mark.slow
 def test_a_changed_config_is_followed_without_snakemakes_record_too(study, workplace):
     """The stored config, the report's account of it, and what is up to date."""

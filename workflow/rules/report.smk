@@ -6,7 +6,7 @@ out: report.html and the resolved config.yaml
 
 
 rule resolved_config:
-    """Write the config with its defaults to the folder of the results, when all of them are there."""
+    """Write the config with its defaults, when all results are there, and delete those of an earlier one."""
     input:
         KEPT,
         table_files(TABLES),
@@ -21,6 +21,7 @@ rule resolved_config:
     params:
         config=STUDY,
         recorded=check_recorded_config,
+        outdated=outdated,
         code=code_of("resolved_config.py"),
     script:
         "../scripts/resolved_config.py"

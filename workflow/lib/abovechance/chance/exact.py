@@ -39,8 +39,8 @@ class Discrete:
     weights: Floats
 
     @classmethod
-    def from_values(cls, values: Floats, weights: Floats) -> Discrete:
-        """Return the distribution of values with weights; equal values become one."""
+    def from_values(cls, values: Floats, weights: Floats | None = None) -> Discrete:
+        """Return the distribution of values with weights, or equal ones; equal values become one."""
         rounded, place = np.unique(np.round(values, _decimals(values)), return_inverse=True)
         totals = np.bincount(place.ravel(), weights, len(rounded)).astype(np.float64)
         return cls((rounded + 0.0)[totals > 0], totals[totals > 0] / totals.sum())

@@ -91,7 +91,7 @@ class Simulation:
         )
         count, added = len(best_values), 0 if enumerated else 1
         p, p_single = ((hits + added) / (count + added) for hits in (reached, reached_alone))
-        distribution = Discrete.from_values(best_values, np.full(count, 1 / count))
+        distribution = Discrete.from_values(best_values)
         (expected,) = self._without_remainders(np.array([self._expected(best, own_values)]))
         if enumerated:
             return OfCandidates(distribution, p, p_single, float(expected), "enumeration")
@@ -215,7 +215,7 @@ class Simulation:
             parts.append(part)
         for example, options in self.arrangements.redrawn.items():
             choices = terms.cells(row[example : example + 1], golds[options])[0]
-            parts.append(Discrete.from_values(choices, np.full(len(choices), 1 / len(choices))))
+            parts.append(Discrete.from_values(choices))
         offset = terms.offset
         for example in self.arrangements.unmoved.tolist():
             offset += float(terms.cells(row[example : example + 1], golds[[observed[example]]])[0, 0])

@@ -53,7 +53,7 @@ from abovechance.compare.two_models import POWER
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.reading import read_yaml
-from abovechance.core.words import counted
+from abovechance.core.words import counted, joined
 from abovechance.study.series import compared_as, members
 
 if TYPE_CHECKING:
@@ -166,14 +166,10 @@ def _responses(paths: list[Path], options: Options) -> tuple[list[Responses], li
     clusters = clusters_of_studies(paths)
     runs = runs_of(paths, options)
     table = of_trainings(paths, responses_of_runs(runs, paths, options, by_path=True))
-    if metrics := different_metrics(table):
-        tell_note(f"models are compared by different metrics: {metrics} (--metric)")
     left_out: list[TooFewInCommon] = []
     responses = list(arrange(table, clusters, left_out=left_out))
     if left_out and not responses:
         raise left_out[0]
-    for error in left_out:
-        tell_note(f"left out: {error}")
     if not responses:
         settings = table[["model", "task", "shots"]].drop_duplicates().itertuples(index=False)
         names = "; ".join(f"{model}, {task}, {shots}-shot" for model, task, shots in settings)
@@ -181,7 +177,20 @@ def _responses(paths: list[Path], options: Options) -> tuple[list[Responses], li
             f"{paths[0]}: has one model on each task ({names}); expected at least two models on the same "
             "task with the same number of shots, in the column model or in further files"
         )
-    return responses, notes_of(runs)
+    notes = [f"left out: {error}" for error in left_out] + _with_one_model(table)
+    if metrics := different_metrics(table):
+        notes.append(f"models are compared by different metrics: {metrics} (--metric)")
+    for note in notes:
+        tell_note(note)
+    return responses, notes_of(runs) + notes
+
+
+def _with_one_model(table: pd.DataFrame) -> list[str]:
+    """Return a note on the tasks that cannot be compared, because only one model has results."""
+    settings = table[["task", "shots", "model"]].drop_duplicates()
+    single = settings[~settings.duplicated(["task", "shots"], keep=False)]
+    names = [f"{row.task} ({row.shots}-shot, {row.model})" for row in single.itertuples()]
+    return [f"left out, because only one model has results: {joined(names)}"] if names else []
 
 
 def of_trainings(paths: list[Path], table: pd.DataFrame) -> pd.DataFrame:
@@ -259,6 +268,12 @@ def _show_task(task: TaskComparison, show_all: bool) -> None:
         if task.about:
             print_text(about_first(task.about).rstrip() + "\n")
         show(task.ranks, as_json=False, columns=many.RANKS)
+        if "below_seed" in task.pairs:
+            pairs = counted(len(task.pairs), "pair")
+            print_text(
+                f"\nOf {pairs} of models, {task.pairs['below_seed'].sum()} have a difference below "
+                "--seed-deviation (column below_seed with --all)."
+            )
         details = [(PAIRS, task.pairs)]
     if show_all:
         _show_tables(
@@ -283,11 +298,13 @@ def _show_mean(mean: MeanComparison) -> None:
 
 def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
     """Compare the models of a leaderboard, each as if on examples of its own."""
-    for note in filter(None, table["note"]):
-        tell_note(note)
+    notes = [*filter(None, table["note"])]
     boards = [(str(task), board) for task, board in table.groupby("task", sort=False) if len(board) > 1]
     if not boards:
         raise InputError("no task has two models; expected at least two rows with the same task")
+    compared = {task for task, _ in boards}
+    if single := [f"{row.task} ({row.model})" for row in table.itertuples() if row.task not in compared]:
+        notes.append(f"left out, because only one model has results: {joined(single)}")
     tables = []
     for task, board in boards:
         accuracies, sizes, names = board["accuracy"], board["n"], board["model"].tolist()
@@ -298,18 +315,20 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
             nearest = many.pairs(leaderboard.unpaired(accuracies, sizes), names, confidence)
             hidden = int((many.differ(nearest, confidence) & ~many.differ(pairs, confidence)).sum())
         if hidden:
-            tell_note(
+            notes.append(
                 f"{task}: {counted(hidden, 'pair')} of models would differ if accuracies were not rounded; "
                 "other numbers of correct answers round to the same accuracies"
             )
         tables.append((many.ranks(sample, names, confidence, pairs), pairs))
+    for note in notes:
+        tell_note(note)
     corrected = adjusted_together([pairs["p"] for _, pairs in tables], ("holm", "bh"))
     tables = [
         (ranks, pairs.assign(**of_task)) for (ranks, pairs), of_task in zip(tables, corrected, strict=True)
     ]
     if as_json:
         rows = [
-            {"task": task, "ranks": as_rows(ranks), "pairs": as_rows(pairs), "paired": False}
+            {"task": task, "ranks": as_rows(ranks), "pairs": as_rows(pairs), "paired": False, "notes": notes}
             for (task, _), (ranks, pairs) in zip(boards, tables, strict=True)
         ]
         show_json(rows)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import pandas as pd
 import typer
 
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import runs_of
-from abovechance.cli.options import Example, Json, results_or_example
+from abovechance.cli.options import Example, Json, Metric, results_or_example
 from abovechance.cli.output import as_rows, expanded, show, show_json, tell_note
 from abovechance.core.errors import InputError
 from abovechance.core.settings import SETTING
@@ -58,6 +59,7 @@ def pvi(
             show_default="vocabulary",
         ),
     ] = None,
+    metric: Metric = None,
     as_json: Json = False,
 ) -> None:
     """Find the examples that are hard for a model (PVI).
@@ -74,7 +76,11 @@ def pvi(
     if null is not None:
         if unit is not None:
             raise InputError("--unit has no effect with --null, because logs are in nats; leave it out")
-        _examples(_of_logs(path, expanded(null, "--null"), over or VOCABULARY), as_json)
+        _examples(_of_logs(path, expanded(null, "--null"), over or VOCABULARY, metric), as_json)
+    elif metric is not None:
+        raise InputError(
+            "--metric has no effect without --null, because only logs have several metrics; leave it out"
+        )
     elif over is not None:
         raise InputError(
             "--over has no effect without --null, because a CSV contains final values; leave it out"
@@ -113,6 +119,11 @@ def _runs(table: pd.DataFrame, as_json: bool) -> None:
 def _examples(table: pd.DataFrame, as_json: bool) -> None:
     """Summarize the PVI of examples, and list the hardest ones."""
     summary = pd.DataFrame([overview.summarize_examples(table)])
+    if infinite := int(np.isinf(table["pvi"]).sum()):
+        tell_note(
+            f"the mean PVI (information) leaves out {counted(infinite, 'infinite value')}; the other numbers "
+            "are of all examples"
+        )
     hardest_first = table.sort_values("pvi", kind="stable")
     if as_json:
         show_json(as_rows(summary)[0] | {"hardest_first": as_rows(hardest_first)})
@@ -135,7 +146,7 @@ def _check_choices(tables: list[pd.DataFrame], paths: tuple[Path, Path]) -> None
             )
 
 
-def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
+def _of_logs(likelihoods: Path, null: Path, over: str, metric: str | None) -> pd.DataFrame:
     """PVI of the examples of a run with inputs, and of one without."""
     from abovechance.importers import Options
     from abovechance.pvi.table import CHOICES, of_likelihoods
@@ -145,7 +156,7 @@ def _of_logs(likelihoods: Path, null: Path, over: str) -> pd.DataFrame:
         raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
     for path in (likelihoods, null):
-        runs = runs_of([path], Options(command="pvi"))
+        runs = runs_of([path], Options(command="pvi", metric=metric))
         if len(runs) != 1:
             raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:

@@ -441,6 +441,8 @@ def seed_components(responses: Responses) -> pd.DataFrame:
             if prompts == 1:
                 complete, factors = complete[:, 0], [repeated, "examples"]
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
+            if responses.repeats != TRAININGS:
+                counts |= {"seeds": prompts, "prompts": seeds}
             parts.append(variance_components(complete, factors).assign(**counts))
     columns = [*SEED_COMPONENTS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

@@ -203,6 +203,11 @@ class GateResult:
             WORSE: f"The candidate is worse {worse} ({interval}).",
             CANNOT_TELL: f"The results do not exclude that the candidate is worse{by_margin} ({interval}).",
         }
+        if self.decision == CANNOT_TELL and self.high < 0:  # it is worse by its interval
+            reasons[CANNOT_TELL] = (
+                f"The candidate is worse ({interval}), but not after adjustment for {len(self.tasks)} tasks "
+                "and their mean."
+            )
         sentence = about_first(self.about) + reasons[self.decision]
         if self.decision == CANNOT_TELL and isfinite(self.needed):
             sentence += (
@@ -270,7 +275,7 @@ def gate(responses: Sequence[Responses], margin: float, alpha: float = ALPHA) ->
         alpha=alpha,
         about="; ".join(dict.fromkeys(filter(None, map(generalizes, responses)))),
         examples=examples,
-        needed=_needed(overall, margin, alpha, examples) if decision == CANNOT_TELL else nan,
+        needed=_needed(overall, margin, alpha, len(family), examples) if decision == CANNOT_TELL else nan,
         worse_tasks=worse_tasks,
         tasks=table,
     )
@@ -341,14 +346,17 @@ def _mean(samples: Sequence[Sample], differences: Sequence[GateDifference]) -> G
     return replace(mean, unit=min(unit, mean.unit))
 
 
-def _needed(difference: GateDifference, margin: float, alpha: float, examples: int) -> float:
-    """Return about how many examples decide with a probability of ``POWER``; nan if no number does."""
+def _needed(difference: GateDifference, margin: float, alpha: float, family: int, examples: int) -> float:
+    """Return about how many examples decide with a probability of ``POWER``; nan if no number does.
+
+    Of a ``family`` of several differences, the mean is worse at the significance level of Holm's first step.
+    """
 
     def decides(factor: float) -> bool:
         more = difference.with_examples(factor)
         error = max(more.spread.standard_error, 1e-12)
         # both "not worse" and "worse" are decisions; they overlap only if the probability is 1
-        return ndtr((more.low(alpha) + margin) / error) + ndtr(-more.high(alpha) / error) >= POWER
+        return ndtr((more.low(alpha) + margin) / error) + ndtr(-more.high(alpha / family) / error) >= POWER
 
     limit = int(MOST_FACTOR * examples)
     least = least_whole(lambda number: decides(number / examples), limit, after=examples)

@@ -13,7 +13,7 @@ from abovechance.compare.two_models import are_shares
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.resampling import clusters_of_names
-from abovechance.core.words import natural_key
+from abovechance.core.words import counted, joined, natural_key
 
 ALL_PROMPTS = "all prompts"  # of a model whose prompts are others than another's
 TRAININGS, PROMPTS = "training runs", "prompts"
@@ -183,7 +183,6 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     cluster_codes: Ints = np.arange(len(examples), dtype=np.int64)
     if clusters is not None:
         cluster_codes = clusters_of_names(examples, clusters)
-    averaged = prompts == [ALL_PROMPTS] and repeats == TRAININGS and bool(notes)
     return Responses(
         task=task,
         shots=shots,
@@ -195,7 +194,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
         clusters=cluster_codes,
         notes=notes,
         repeats=repeats,
-        prompts_averaged=averaged,
+        prompts_averaged=prompts == [ALL_PROMPTS] and repeats == TRAININGS,
         seed_names=[list(map(str, names)) for names in seed_names],
     )
 
@@ -220,27 +219,34 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
     """
     prompts = {str(model): set(of_model) for model, of_model in rows.groupby("model")["prompt"]}
     shared = set.intersection(*prompts.values())
-    counted = ", ".join(f"{model} {len(prompts[model])}" for model in models)
+    numbers = ", ".join(f"{model} {len(prompts[model])}" for model in models)
     notes = []
     if shared and any(of_model != shared for of_model in prompts.values()):
-        notes = [f"{name}: compared on the {len(shared)} prompts that all models have ({counted})"]
+        notes = [f"{name}: compared on the {len(shared)} prompts that all models have ({numbers})"]
         rows = rows[rows["prompt"].isin(shared)]
     elif not shared:
         several = max(map(len, prompts.values())) > 1
         evaluated = rows.groupby(["model", "prompt"])["example"].nunique()
         if several and rows["seed"].nunique() == 1 and (evaluated == rows["example"].nunique()).all():
-            notes = [f"{name}: each model has its own prompts ({counted})"]
+            situation = "each model has its own prompts"
+            if len(set.union(*prompts.values())) < sum(map(len, prompts.values())):
+                situation = (
+                    "no prompt is common to all models, so they are compared as if each had its own prompts"
+                )
+            notes = [f"{name}: {situation} ({numbers})"]
             return rows.assign(seed=rows["prompt"], prompt=ALL_PROMPTS), notes, PROMPTS
+        notes = [f"{name}: models have different prompts ({numbers})"]
         if several:
-            notes = [
-                f"{name}: models have different prompts ({counted}); an example's score is its mean over its "
-                "prompts, so prompts on more examples count more"
-            ]
+            notes[0] += (
+                "; an example's score is its mean over its prompts, so prompts on more examples count more"
+            )
         grouped = rows.groupby(["model", "seed", "example"], sort=False)["score"]
         return grouped.mean().reset_index().assign(prompt=ALL_PROMPTS), notes, TRAININGS
     # what a prompt lacks for one model or seed, it lacks for all
     had_by = rows.groupby(["prompt", "example"])["score"].transform("size")
-    common_rows = rows[had_by == len(rows[["model", "seed"]].drop_duplicates())]
+    is_common = had_by == len(rows[["model", "seed"]].drop_duplicates())
+    common_rows = rows[is_common]
+    notes += _of_gaps(common_rows, rows[~is_common], name)
     evaluated = common_rows.groupby("prompt")["example"].nunique()
     if evaluated.nunique() > 1:
         notes.append(
@@ -249,3 +255,20 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
             "prompts, a prompt's score is its mean over its examples"
         )
     return common_rows, notes, TRAININGS
+
+
+def _of_gaps(common_rows: pd.DataFrame, gaps: pd.DataFrame, name: str) -> list[str]:
+    """Return notes on rows that a model or seed lacks, unless all prompts are without their example."""
+    notes = []
+    without_example = gaps[~gaps["prompt"].isin(common_rows["prompt"])]["prompt"]
+    if lost := sorted({*without_example}, key=natural_key):
+        notes.append(
+            f"{name}: prompts without an example that all models and seeds have are left out: {joined(lost)}"
+        )
+    rest = gaps["prompt"].isin(common_rows["prompt"]) & gaps["example"].isin(common_rows["example"])
+    if answers := int(rest.sum()):
+        notes.append(
+            f"{name}: {counted(answers, 'answer')} left out, because a model or seed has none to the same "
+            "example with the same prompt"
+        )
+    return notes

@@ -17,6 +17,7 @@ from abovechance.core.words import percent
 
 CONFIDENCE = 0.95  # of intervals
 ALPHA = 0.05  # the significance level of tests
+ROUNDING = 1e-12  # relative difference of numbers that are equal up to rounding
 RESAMPLES = 9999
 
 
@@ -332,6 +333,8 @@ def clustered_mean(
     variance, freedom = clustered_variance(
         np.bincount(groups, residuals) / numeric.size, np.bincount(groups), intraclass(residuals, groups)
     )
+    if sqrt(variance) <= ROUNDING * np.abs(numeric).max():  # values differ by rounding errors only
+        variance = 0.0
     interval = student(mean, sqrt(variance), freedom, confidence)
     interval = interval._replace(examples=numeric.size, clusters=count)
     return interval if variance else interval._replace(low=mean, high=mean)

@@ -1,6 +1,7 @@
 """Numbers in sentences, and the order of names."""
 
 import re
+from collections.abc import Sequence
 
 
 def counted(number: int, noun: str) -> str:
@@ -11,6 +12,12 @@ def counted(number: int, noun: str) -> str:
 def percent(share: float) -> str:
     """Return a share in per cent with its own digits, such as 97.5%."""
     return f"{100 * share:.6g}%"
+
+
+def joined(names: Sequence[str], limit: int = 5) -> str:
+    """Return names with commas between them; of more than ``limit``, the first ones and how many more."""
+    further = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + further
 
 
 def natural_key(label: str) -> tuple[bool, list[tuple[bool, int, str]], str]:

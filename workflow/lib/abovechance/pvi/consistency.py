@@ -15,12 +15,11 @@ from scipy import stats
 
 from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import Estimate, student
+from abovechance.core.estimates import ROUNDING, Estimate, student
 from abovechance.core.html import as_html
 from abovechance.core.resampling import numbered
 
 LEAST = 3  # examples; with two, every r is 1 or -1
-ROUNDING = 1e-12  # relative
 STRONG, WEAK = 0.6, 0.3  # the paper's bounds: above is consistent, below is not
 
 

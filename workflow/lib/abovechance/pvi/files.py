@@ -140,10 +140,12 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     ------
     InputError
         With row and column of what is no number, or where PVI is not the difference of the two others, or
-        if a column is there under two names.
+        if a column is there under two names, or rows of one ``example`` have no ``cluster``.
     """
     csv = CsvTable.read(path)
     texts = csv.texts
+    if "example" in texts and CLUSTER not in texts:
+        csv.check_unique("example")
     pvi_name, flags_name = (_name(texts, names, path) for names in (PVI_COLUMNS, CORRECT_COLUMNS))
     scale = np.log(2) if unit == NATS else 1.0
     numbers = {name: _numbers(csv, name) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}

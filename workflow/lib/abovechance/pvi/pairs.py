@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.columns import Column
+from abovechance.core.estimates import ROUNDING
 from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import Setting
 from abovechance.core.tables import TableSchema
@@ -148,6 +149,7 @@ def _compared(
         pd.concat([first, second], axis=1, keys=["one", "other"]).replace([np.inf, -np.inf], np.nan).dropna()
     )
     centred = paired - paired.groupby(labels.reindex(paired.index)).transform("mean")
+    centred = centred.where(centred.abs() > ROUNDING * paired.abs().max(), 0.0)
     within = correlation(centred["one"], centred["other"]).r
     of_pair = correlation(paired["one"], paired["other"], clusters_of_names(paired.index, clusters))
     return of_pair._asdict() | {"within": within}
@@ -166,9 +168,10 @@ def consistency(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for between, group in pairs.groupby("between", sort=False):
-        r = group["r"]
+        correlations = group[["r", "within"]]
         if between == SETS:
             shots = group["first"].str.partition(",")[0]
-            r = group["r"].groupby([group["model"], group["task"], shots], sort=False).mean()
-        rows.append({"between": between} | summary(r)._asdict() | {"within": group["within"].mean()})
+            correlations = correlations.groupby([group["model"], group["task"], shots], sort=False).mean()
+        within = correlations["within"].mean()
+        rows.append({"between": between} | summary(correlations["r"])._asdict() | {"within": within})
     return pd.DataFrame(rows, columns=["between", *Summary._fields, "within"])

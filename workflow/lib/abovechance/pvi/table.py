@@ -168,17 +168,22 @@ def _by_example(table: pd.DataFrame, over: str) -> pd.DataFrame:
     result = table.loc[starts, ["prompt", "example"]].reset_index(drop=True)
     null, logprobs = (table[name].to_numpy(dtype=float) for name in ("logprob_null", "logprob"))
     correct = table["right"].to_numpy(dtype=bool)
-    for words, values in (("with", logprobs), ("without", null)) if over == VOCABULARY else ():
-        _check_possible(any_of(values, starts, correct), result["example"], words)
+    for words, values in (("with", logprobs), ("without", null)):
+        _check_possible(
+            np.maximum.reduceat(values, starts), result["example"], "most likely choice has", words
+        )
+        if over == VOCABULARY:
+            answers = any_of(values, starts, correct)
+            _check_possible(answers, result["example"], "correct choices have", words)
     return result.assign(**_measured(null, logprobs, correct, starts, over))
 
 
-def _check_possible(answers: Floats, examples: pd.Series, words: str) -> None:
-    """Raise InputError if an example's correct choices have log-likelihoods that no texts can have."""
+def _check_possible(answers: Floats, examples: pd.Series, subject: str, words: str) -> None:
+    """Raise InputError if some of an example's choices have log-likelihoods that no texts can have."""
     if (impossible := answers > ROUNDING).any():
         place = int(impossible.argmax())
         raise InputError(
-            f"example '{examples.iloc[place]}': its correct choices have the probability "
+            f"example '{examples.iloc[place]}': its {subject} the probability "
             f"{np.exp(answers[place]):.4g} {words} the input; expected at most 1, which is certain if "
             "probabilities are normalized over the choices"
         )
