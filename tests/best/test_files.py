@@ -146,6 +146,11 @@ def test_the_prompts_of_a_study_are_candidates() -> None:
         ({"trial_logs": {"1": TRIALS["1"], "2": TRIALS["1"]}}, "does not increase at trial 2"),
         ([{"score": 3.0}, {"score": 4.0}], "have no `subscores`"),
         ([{"score": 3.0, "subscores": [1]}, {"score": 4.0, "subscores": [1, 0]}], "expected equal numbers"),
+        ([{"score": 50, "subscores": []}, {"score": 100, "subscores": []}], "expected equal numbers above 0"),
+        (
+            {"val_subscores": [{"a": 1.0}, {"a": 0.5}], "val_aggregate_scores": ["x"]},
+            "val_aggregate_scores 0: score is 'x'",
+        ),
         ({"other": 1}, "is not known"),
     ],
 )

@@ -1,7 +1,8 @@
 """The best score of equally good candidates of which only scores are known."""
 
 import re
-from math import nan, sqrt
+from itertools import product
+from math import comb, nan, sqrt
 
 import numpy as np
 import pytest
@@ -268,7 +269,7 @@ def test_a_mean_that_is_known_counts_as_the_true_score(monkeypatch):
     by_truth, by_mean = (expected_best(0.5, 20, 3, observed=0.75, estimated=e) for e in (False, True))
     assert by_truth.p == pytest.approx(1 - stats.binom(20, 0.5).cdf(14) ** 3)
     assert by_mean.p < by_truth.p
-    assert by_truth.expected == by_mean.expected
+    assert by_mean.expected == pytest.approx(by_truth.expected, abs=0.003)
     assert by_truth.low <= by_mean.low <= by_mean.high <= by_truth.high
     by_truth, by_mean = (expected_best(0.5, 20, 2, 0.5, 0.75, estimated=e) for e in (False, True))
     assert by_mean.p < by_truth.p / 2
@@ -279,6 +280,22 @@ def test_a_mean_that_is_known_counts_as_the_true_score(monkeypatch):
         best = [expected_best(0.5, 20, candidates, observed=0.95, estimated=e) for e in (False, True)]
         assert best[0] == best[1]
     assert expected_best(0.5, 20, 49, observed=0.95, estimated=True).p != best[0].p
+
+
+@pytest.mark.parametrize(
+    ("examples", "total", "candidates"), [(50, 1, 2), (30, 1, 4), (20, 30, 3), (10, 19, 2)]
+)
+def test_all_that_luck_explains_is_about_candidates_with_the_observed_mean(examples, total, candidates):
+    """All ways to divide the right answers among candidates, with their probabilities."""
+    ways = [counts for counts in product(range(examples + 1), repeat=candidates) if sum(counts) == total]
+    weights = np.array([float(np.prod([comb(examples, count) for count in counts])) for counts in ways])
+    weights /= weights.sum()
+    ordered = np.sort(np.array(ways), axis=1)
+    score = total / (examples * candidates)
+    luck = expected_best(score, examples, candidates, observed=score, estimated=True)
+    assert luck.expected == pytest.approx(weights @ ordered[:, -1] / examples, abs=0.002)
+    assert luck.second == pytest.approx(weights @ ordered[:, -2] / examples, abs=0.002)
+    assert luck.low - 1e-12 <= luck.expected <= luck.high + 1e-12
 
 
 @pytest.mark.parametrize("scores", [(0.73, 0.59), (0.73267, 0.59406), (74 / 101, 60 / 101)])

@@ -267,7 +267,6 @@ def test_luck_explains_a_part_of_the_lead(tmp_path):
         "0.683,20,2,34,0.39,0.65\n"
         "0.9,200,2,34,0.6,0.7\n"
         "0.7,200,2,1,0.7,\n"
-        "0.7,200,2,1,0.6,0.6\n"
     )
     table = judge_scores(read_scores(path))
     simulated = np.random.default_rng(0).binomial(20, 0.39, (50_000, 34)).max(axis=1).mean() / 20
@@ -276,7 +275,7 @@ def test_luck_explains_a_part_of_the_lead(tmp_path):
     assert 0.1 < table["luck_over_mean"][1] < 0.3
     assert table["luck_over_second"][1] < 0.1
     # one prompt has no lead over others
-    assert table.loc[[2, 3], ["luck_over_mean", "luck_over_second"]].isna().all(axis=None)
+    assert table.loc[2, ["luck_over_mean", "luck_over_second"]].isna().all()
 
 
 def test_the_second_best_of_guessers():
@@ -339,6 +338,16 @@ def test_rows_that_look_like_prompts_of_one_score(heading, rows, count, tmp_path
             "best_accuracy,examples,chance,prompts,second_accuracy",
             "0.5,100,0.25,20,x",
             ", row 2: second_accuracy is 'x'; expected a number from 0 to 1",
+        ),
+        (
+            "best_accuracy,examples,chance,prompts,second_accuracy",
+            "0.5,100,0.25,1,0.5",
+            ", row 2: prompts is 1, but second_accuracy is 0.5; expected the number of all prompts tried",
+        ),
+        (
+            "best_accuracy,examples,chance,prompts,mean_accuracy",
+            "0.5,100,0.25,1,0.4",
+            ", row 2: prompts is 1, but mean_accuracy is 0.4; expected the number of all prompts tried",
         ),
         (
             "best_accuracy,examples,chance,prompts",

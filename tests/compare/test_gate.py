@@ -469,6 +469,13 @@ def test_check_as_a_gate(tmp_path, correct, status):
     assert "--summary has no effect without --gate" in run(*arguments, *reports[2:]).stderr
 
 
+def test_more_examples_are_no_advice_if_rounding_decides(tmp_path):
+    (tmp_path / "s.csv").write_text("best_accuracy,examples,choices,prompts\n0.6,200,2,1\n")
+    completed = CliRunner().invoke(app, ["check", str(tmp_path / "s.csv"), "--gate"])
+    assert "unclear" in completed.stdout
+    assert "examples would show it" not in completed.stdout
+
+
 def test_a_gate_of_many_scores_gives_the_adjusted_p_that_decides(tmp_path):
     rows = [f"{n},{0.64 if n == 7 else 0.5},100,2,1" for n in range(31)]
     board = tmp_path / "scores.csv"

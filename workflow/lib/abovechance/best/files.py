@@ -103,6 +103,7 @@ def _from_gepa(content: Mapping[str, Any], path: Path) -> Candidates:
     candidates = _checked(path, scores, list(map(str, range(len(subscores)))), None)
     reported = content.get("val_aggregate_scores") or []
     for candidate, (mean, value) in enumerate(zip(candidates.means, reported, strict=False)):
+        value = _score(value, f"{path}, val_aggregate_scores {candidate}")
         if abs(mean - value) > 1e-6:
             raise InputError(
                 f"{path}: candidate {candidate} has a mean score of {mean:.6g}, but val_aggregate_scores has "
@@ -124,8 +125,10 @@ def _from_dspy(content: Any, path: Path) -> Candidates | ReportedScores:
     names = names if len({*names}) == len(names) else list(map(str, range(len(names))))
     if all("subscores" in program for program in programs):
         lengths = {len(program["subscores"]) for program in programs}
-        if len(lengths) != 1:
-            raise InputError(f"{path}: subscores have {sorted(lengths)} values; expected equal numbers")
+        if len(lengths) != 1 or lengths == {0}:
+            raise InputError(
+                f"{path}: subscores have {sorted(lengths)} values; expected equal numbers above 0"
+            )
         scores = [
             [_score(score, f"{path}, candidate {name}") for score in program["subscores"]]
             for name, program in zip(names, programs, strict=True)

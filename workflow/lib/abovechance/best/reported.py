@@ -69,9 +69,9 @@ def expected_best(
     and two candidates' variables for the same example have the given correlation.
 
     If the true score is estimated by the mean of the candidates, the best one is part of it, and its lead
-    varies less: ``low``, ``high`` and ``p`` are those of candidates with this mean. Independent ones then
-    draw their right answers from the total without replacement, at random. For two of them, ``p`` is that of
-    Fisher's exact test.
+    varies less: results are those of candidates with this mean. Independent ones then draw their right
+    answers from the total without replacement, at random. For two of them, ``p`` is that of Fisher's exact
+    test.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def expected_best(
     p = np.nan if reached is None else float(guesser.tail(reached, candidates))
     # of more candidates, the best one's part of the mean is small
     if estimated and 1 < candidates <= MOST_CONDITIONAL and examples * candidates < MOST_ANSWERS:
-        low, high, p = _with_total(round(score * examples * candidates), examples, candidates, reached, seed)
+        return _with_total(round(score * examples * candidates), examples, candidates, reached, seed)
     return BestByLuck(
         float(guesser.maximum(candidates)),
         low,
@@ -131,20 +131,19 @@ def expected_best(
     )
 
 
-def _with_total(
-    total: int, examples: int, candidates: int, reached: int | None, seed: int
-) -> tuple[float, float, float]:
-    """Return ``low``, ``high`` and ``p`` of independent candidates with this number of correct answers."""
+def _with_total(total: int, examples: int, candidates: int, reached: int | None, seed: int) -> BestByLuck:
+    """Return the best score of independent candidates with this number of correct answers."""
     generator, draws = np.random.default_rng(seed), min(DRAWS, MOST_CELLS // candidates)
     sizes = [examples] * candidates
     counts = generator.multivariate_hypergeometric(sizes, total, draws, method="marginals")
-    best = counts.max(axis=1).astype(np.float64)
-    if candidates > 2 or reached is None:
-        return *_ends(best, examples), _p(best, reached)
-    first = np.arange(max(0, total - examples), min(examples, total) + 1)
-    as_good = np.maximum(first, total - first) >= reached
-    p = float(hypergeom(2 * examples, total, examples).pmf(first[as_good]).sum())
-    return *_ends(best, examples), min(p, 1.0)
+    second, best = np.partition(counts, -2)[:, -2:].T.astype(np.float64)
+    p = _p(best, reached)
+    if candidates == 2 and reached is not None:
+        first = np.arange(max(0, total - examples), min(examples, total) + 1)
+        as_good = np.maximum(first, total - first) >= reached
+        p = min(float(hypergeom(2 * examples, total, examples).pmf(first[as_good]).sum()), 1.0)
+    expected, expected_second = (float(count.mean()) / examples for count in (best, second))
+    return BestByLuck(expected, *_ends(best, examples), expected_second, p)
 
 
 def _ends(best: Floats, examples: int) -> tuple[float, float]:

@@ -127,24 +127,33 @@ def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
         if chances == ["chance"]
         else 1 / EXAMPLES.value(row["choices"], f"{place}: choices")
     )
+    examples = EXAMPLES.value(row["examples"], f"{place}: examples")
+    prompts = PROMPTS.value(row["prompts"], f"{place}: prompts")
     return {
         **{name: row[name] for name in NAMES if name in row},
         "best_accuracy": accuracy,
-        "examples": EXAMPLES.value(row["examples"], f"{place}: examples"),
+        "examples": examples,
         "chance": chance,
-        "prompts": PROMPTS.value(row["prompts"], f"{place}: prompts"),
+        "prompts": prompts,
         "digits": decimals(row["best_accuracy"]),
-        **{name: _other_score(row, name, accuracy, place) for name in OTHER_SCORES if name in row},
+        **{name: _other_score(row, name, accuracy, prompts, place) for name in OTHER_SCORES if name in row},
     }
 
 
-def _other_score(row: Mapping[Hashable, str], column: str, best: float, place: str) -> float:
-    """Return the mean or second-best score; nan if there is none, InputError if it is above the best one."""
+def _other_score(row: Mapping[Hashable, str], column: str, best: float, prompts: int, place: str) -> float:
+    """Return the mean or second-best score; nan if there is none.
+
+    InputError if it is above the best one, or shows that more than one prompt was tried.
+    """
     if not row[column].strip():
         return np.nan
     value = _accuracy(row, column, place)
     if value > best:
         raise InputError(f"{place}: {column} is {value:g}; expected at most best_accuracy, {best:g}")
+    if prompts == 1 and (column == "second_accuracy" or value < best):
+        raise InputError(
+            f"{place}: prompts is 1, but {column} is {value:g}; expected the number of all prompts tried"
+        )
     return value
 
 

@@ -233,13 +233,14 @@ def _cases(table: pd.DataFrame) -> list[Case]:
         conclusion = str(row["better_than_chance"])
         text = f"better than chance: {conclusion} (best accuracy {row['best_accuracy']:.4f}; {row['reason']})"
         accuracy, chance = float(row["best_accuracy"]), float(row["standard_baseline"])
-        if conclusion != "yes" and accuracy > chance and len(table) == 1:  # several are tested together
+        if conclusion == "no" and accuracy > chance and len(table) == 1:  # several are tested together
             with suppress(ValueError):  # more examples than can be computed
                 needed = examples_for_power(chance, accuracy, int(row["prompts"]))
-                text += (
-                    f"; if {accuracy:.4f} is the true accuracy, about {needed:,} examples would show it with "
-                    "a probability of 80%"
-                )
+                if needed > row["examples"]:  # else the examples are not what is missing
+                    text += (
+                        f"; if {accuracy:.4f} is the true accuracy, about {needed:,} examples would show it "
+                        "with a probability of 80%"
+                    )
         cases.append(Case(name, outcomes.get(conclusion, "skipped"), text))
     return cases
 
