@@ -471,8 +471,8 @@ def test_check_as_a_gate(tmp_path, correct, status):
 
 def test_more_examples_are_no_advice_if_rounding_decides(tmp_path):
     (tmp_path / "s.csv").write_text("best_accuracy,examples,choices,prompts\n0.6,200,2,1\n")
-    completed = CliRunner().invoke(app, ["check", str(tmp_path / "s.csv"), "--gate"])
-    assert "unclear" in completed.stdout
+    completed = run("check", str(tmp_path / "s.csv"), "--gate")
+    assert "better than chance: unclear (" in completed.stdout
     assert "examples would show it" not in completed.stdout
 
 
