@@ -517,7 +517,10 @@ def test_names_cannot_break_the_summary(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--exit", "good=0"], "--exit has 'good=0'; expected DECISION=STATUS"),
+        (
+            ["--exit", "good=0"],
+            "--exit has 'good=0'; expected one of better, not-worse, worse, cannot-tell, = and",
+        ),
         (["--exit", "worse=300"], "--exit has 'worse=300'"),
         (["--junit", "gate.txt"], "--junit gate.txt: expected a name that ends in .xml"),
         (["--summary", "no/such/folder.md"], "--summary no/such/folder.md: cannot be written"),

@@ -478,3 +478,9 @@ def test_probabilities_in_place_of_log_likelihoods_are_an_error(tmp_path, over):
         "example '0': its most likely choice has the probability 2.014 with the input; expected at most 1"
         in (str(completed.exception))
     )
+
+
+def test_a_misspelt_cluster_is_an_error(tmp_path):
+    path = write(tmp_path / "e.csv", ["example", "Clusters", "PVI"], [["a", "1", 0.5], ["b", "1", 0.25]])
+    with pytest.raises(InputError, match="column 'Clusters' is unknown; did you mean 'cluster'?"):
+        read_examples(path)

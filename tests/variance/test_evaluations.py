@@ -154,6 +154,15 @@ def test_the_chance_of_a_task_goes_before_that_of_a_pattern(tmp_path):
         with_chances(table, {"mb": 0.1}, "here: key 'chances")
 
 
+def test_a_pattern_of_chances_without_effect_is_an_error(tmp_path):
+    table, place = of_three(tmp_path), "here: key 'chances"
+    with pytest.raises(InputError, match=r"'chances.m_\*' has no effect"):
+        with_chances(table, {"*": 0.1, "m_*": 0.5}, place)
+    narrow_first = with_chances(table, {"m_*": 0.5, "*": 0.1}, place)
+    assert {*narrow_first["chance"]} <= {0.5, 0.1}
+    assert len(with_chances(table, {"*": 0.5, "m_*": 0.5}, place)) == len(table)
+
+
 def test_a_group_is_the_mean_over_examples(tmp_path):
     table = with_chances(of_three(tmp_path), {"m_a": 0.5, "m_b": 0.25}, "here: key 'chances")
     result = with_groups(table, {"m": "m_*"}, "here: key 'groups").set_index(["task", "metric"])

@@ -100,7 +100,8 @@ def compare(
 
     RESULTS can be evaluation logs, a study's folder, or a CSV with one row per example (example, correct,
     model, prompt). Models are compared on the same examples and prompts. If a study has seeds and
-    checkpoints, only the last checkpoints are compared. The seeds of a model count as its training runs.
+    checkpoints, only the last checkpoints are compared; with one model and one seed, its checkpoints are. The
+    seeds of a model count as its training runs.
 
     RESULTS can also be a leaderboard: a CSV with the columns model, accuracy, n (number of examples) and
     optionally task. A leaderboard is compared unpaired, which detects only larger differences than a paired

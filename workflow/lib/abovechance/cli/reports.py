@@ -71,9 +71,7 @@ def exit_statuses(defaults: Mapping[str, int], options: Iterable[str]) -> dict[s
         decision = name.strip().replace("-", " ")
         if decision not in defaults or not re.fullmatch("[0-9]{1,3}", status) or int(status) > 255:
             names = ", ".join(name.replace(" ", "-") for name in defaults)
-            raise InputError(
-                f"--exit has '{text}'; expected DECISION=STATUS with one of {names}, and 0 to 255"
-            )
+            raise InputError(f"--exit has '{text}'; expected one of {names}, = and a status from 0 to 255")
         statuses[decision] = int(status)
     return statuses
 

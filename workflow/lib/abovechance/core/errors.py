@@ -1,6 +1,6 @@
 """The one exception that people are meant to read."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -27,6 +27,18 @@ def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
         return f"did you mean '{matches[0]}'?"
     listed = ", ".join(sorted(known_words)[:30]) + (", ..." if len(known_words) > 30 else "")
     return f"known are: {listed}"
+
+
+def check_spelling(names: Collection[str], known_names: Sequence[str], place: object) -> None:
+    """Raise InputError if a name is unknown, but close to a known one that is missing."""
+    missing_names = [name for name in known_names if name not in names]
+    for name in names:
+        matches = get_close_matches(name.strip().lower(), missing_names, n=1, cutoff=0.85)
+        if name not in known_names and matches:
+            raise InputError(
+                f"{place} '{name}' is unknown; did you mean '{matches[0]}'? If not, use a name that is less "
+                "similar"
+            )
 
 
 @contextmanager

@@ -310,8 +310,8 @@ def clustered_mean(
     Returns
     -------
     Estimate
-        Without an interval if there are fewer than two clusters, or a value is infinite. If values do not
-        vary, the ends of the interval are the mean.
+        Without an interval if there are fewer than two clusters, a value is infinite, or values do not vary:
+        then nothing shows how far the mean is from the true one.
 
     Raises
     ------
@@ -333,11 +333,11 @@ def clustered_mean(
     variance, freedom = clustered_variance(
         np.bincount(groups, residuals) / numeric.size, np.bincount(groups), intraclass(residuals, groups)
     )
-    if sqrt(variance) <= ROUNDING * np.abs(numeric).max():  # values differ by rounding errors only
-        variance = 0.0
-    interval = student(mean, sqrt(variance), freedom, confidence)
-    interval = interval._replace(examples=numeric.size, clusters=count)
-    return interval if variance else interval._replace(low=mean, high=mean)
+    error = sqrt(variance)
+    if error <= ROUNDING * np.abs(numeric).max():  # values differ by rounding errors only
+        error = 0.0
+    interval = student(mean, error, freedom, confidence)
+    return interval._replace(examples=numeric.size, clusters=count)
 
 
 def welch(first: Estimate, second: Estimate, confidence: float = CONFIDENCE) -> Estimate:

@@ -36,22 +36,25 @@ PARAMETERS = {
 LEAST_ROWS, LEAST_ITEMS = 10, 10  # for splits
 RANDOM, BEST, NEW = "random rows", "best rows", "new models"
 
-_FILE = "items/{}/<task>.parquet"
+_FILE = "items/{0}/<task>.parquet"
+_FILE_AND_TABLE = f"{_FILE}, tables/{{0}}"
 _TASK = {"task": Column.text("name of the task")}
 _SPLIT = {"split": Column.text("the held-out rows: random rows, the best rows, or all rows of new models")}
 ITEM_TASKS = TableSchema("item_tasks", _TASK | SHORT, "One row per task.", _FILE.format("item_tasks"))
-ITEMS = TableSchema("item_list", LISTED | PARAMETERS, "One row per item.", _FILE.format("item_list"))
+ITEMS = TableSchema(
+    "item_list", LISTED | PARAMETERS, "One row per item.", _FILE_AND_TABLE.format("item_list")
+)
 ITEM_ASSOCIATIONS = TableSchema(
     "item_associations",
     _TASK | ASSOCIATIONS,
     "One row per feature of a task's examples.",
-    _FILE.format("item_associations"),
+    _FILE_AND_TABLE.format("item_associations"),
 )
 ITEM_FIT = TableSchema(
     "item_fit",
     _TASK | model_fit.HELD_OUT_FIT,
     "One row per task and statistical model of the responses.",
-    _FILE.format("item_fit"),
+    _FILE_AND_TABLE.format("item_fit"),
 )
 ITEM_PRUNING = TableSchema(
     "item_pruning",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.core.csv_table import FLAG, CsvTable, Field, whole_number
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_spelling
 from abovechance.core.reading import number
 from abovechance.pvi.runs import OTHERS, PVI_PROMPTS
 
@@ -144,6 +144,7 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     """
     csv = CsvTable.read(path)
     texts = csv.texts
+    check_spelling([*texts], ("example", CLUSTER, CORRECT_COLUMNS[1]), f"{path}: column")
     if "example" in texts and CLUSTER not in texts:
         csv.check_unique("example")
     pvi_name, flags_name = (_name(texts, names, path) for names in (PVI_COLUMNS, CORRECT_COLUMNS))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from abovechance.core.errors import InputError
+from abovechance.core.errors import InputError, check_spelling
 from abovechance.core.reading import number, read_csv_texts, read_json_lines, read_parquet
 from abovechance.study.chances import chances
 from abovechance.study.task_sources import OWN_TASK_SUFFIXES
@@ -46,7 +46,8 @@ def read_own(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the file cannot be read or a row is wrong; the message names file, row and field.
+        If the file cannot be read, a row is wrong, or a field's name is close to that of one that is missing;
+        the message names file, row and field.
     """
     match path.suffix:
         case ".jsonl":
@@ -58,8 +59,12 @@ def read_own(path: Path) -> pd.DataFrame:
         case suffix:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
     rows_of_id: dict[str, int] = {}
+    checked_names: set[frozenset[str]] = set()
     examples: list[dict[str, Any]] = []
     for place, row in rows:
+        if isinstance(row, dict) and (names := frozenset(row)) not in checked_names:
+            check_spelling(names, FIELDS, f"{path}, row {place}: field")
+            checked_names.add(names)
         example = _own_example(row, f"{path}, row {place}", len(examples))
         name = example["example"]
         if name in rows_of_id:
@@ -77,6 +82,7 @@ def read_own(path: Path) -> pd.DataFrame:
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
+    check_spelling(table.column_names, FIELDS, f"{path}: column")
     columns = [name for name in (*FIELDS, "correct") if name in table.column_names]
     for place, row in enumerate(table.select(columns).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:
@@ -155,7 +161,7 @@ def _own_example(row: Any, place: str, number: int) -> dict[str, Any]:
     text, choices = row["text"], _as_list(row["choices"])
     if not isinstance(text, str):
         raise InputError(f"{place}: field 'text' must be a text, not {text!r}")
-    if not all(isinstance(choice, str) for choice in choices) or len(set(choices)) < 2:
+    if not all(isinstance(choice, str) for choice in choices) or len(choices) < 2:
         raise InputError(
             f'{place}: field \'choices\' must list at least two texts, as in ["yes", "no"], not {choices!r}'
         )

@@ -12,6 +12,7 @@ import pandas as pd
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.tables import TableSchema
+from abovechance.core.words import joined
 
 # what a score and what it is of are told by
 SCORE = {
@@ -78,13 +79,19 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) 
     Raises
     ------
     InputError
-        If there is no such task.
+        If there is no such task, or a pattern has no effect.
     """
     tasks = sorted(set(table["task"]))
     chance_of_task: dict[str, float] = {}
     for name in sorted(chances, key=lambda name: name not in tasks):
-        for task in _fitting(name, tasks, f"{place}.{name}'"):
-            chance_of_task.setdefault(task, chances[name])
+        fitting = _fitting(name, tasks, f"{place}.{name}'")
+        earlier_chances = {chance_of_task.get(task, chances[name]) for task in fitting}
+        if chance_of_task.keys() >= {*fitting} and earlier_chances != {chances[name]}:
+            raise InputError(
+                f"{place}.{name}' has no effect, because an earlier pattern or the task's own name fits "
+                f"{joined(fitting)}; expected narrow patterns before wide ones"
+            )
+        chance_of_task = dict.fromkeys(fitting, chances[name]) | chance_of_task
     chance = table["task"].map(chance_of_task).astype(float)
     if notes := in_percent(table[chance.notna()]):
         raise InputError(f"{place}': {notes[0]}")
