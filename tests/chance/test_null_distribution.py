@@ -1,6 +1,7 @@
 """Chance for any metric: closed forms, enumeration and random permutations agree, and tests are valid."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import permutations, product
 from math import comb
 
@@ -18,7 +19,7 @@ from abovechance.chance.simulation import MOST_EXACT
 from abovechance.chance.tries import check_draws
 from abovechance.core.errors import InputError
 from abovechance.metrics import Metric, metric, metric_names, numbers
-from abovechance.metrics.contract import objects
+from abovechance.metrics.contract import Terms, objects
 
 NAMES = [name.replace("@k", "@2") for name in metric_names()]
 WORDS = ["red", "red car", "green", "4"]
@@ -707,3 +708,91 @@ def test_of_candidates_that_tie_up_to_rounding_the_first_is_the_best():
         single = null_distribution("kappa", order[0], gold)
         assert result.best == 0
         assert result.p_single == pytest.approx(single.p)
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "first"),
+    [
+        (0.9, 0.05, "0.9000"),  # the digits are those of the smaller number
+        (0.01, 0.005, "0.01000"),
+        (0.5, 0.0004, "0.500"),  # but not if this is about 0
+        (1.05, 1.05, "1.050"),
+        (2.0, 12.0, "2.000"),
+    ],
+)
+def test_sentences_have_three_digits_of_both_numbers(observed, expected, first):
+    result = null_distribution("accuracy", list("aabb"), list("aabb"))
+    result = replace(result, values=np.array([observed]), expected=expected)
+    assert result.sentences(["a"])[0] == f"accuracy: {first}."
+
+
+def test_the_p_value_of_one_candidate_is_that_of_a_single_try():
+    result = null_distribution("accuracy", list("aabba"), list("aabbb"))
+    assert result.method == "exact"
+    assert result.p_single == result.p
+
+
+def test_the_seed_decides_all_draws():
+    gold, *rows = np.random.default_rng(2).normal(size=(4, 40))
+    rows[0] += 0.1 * gold
+    results = [null_distribution("pearson", rows, gold, tries=20, draws=500, seed=seed) for seed in (3, 3, 4)]
+    assert (results[0].p, results[0].p_single) == (results[1].p, results[1].p_single)
+    assert results[0].p_single != results[2].p_single
+
+
+def test_so_few_draws_of_all_candidates_that_more_of_one_do_not_help():
+    gold, *rows = np.random.default_rng(2).normal(size=(4, 40))
+    with pytest.raises(InputError) as error:
+        null_distribution("pearson", rows, gold, tries=4, draws=10)
+    assert str(error.value).startswith(
+        "tries without results: 1; from 10 random draws, no p-value can be 0.05"
+    )
+
+
+def test_a_function_without_a_name():
+    def weighted(weight, predictions, gold):
+        return weight * sum(p == g for p, g in zip(predictions, gold, strict=True))
+
+    # values far below 1 are not taken as 0
+    result = null_distribution(partial(weighted, 1e-13), list("aabbc"), list("aabcb"))
+    assert result.metric == "metric"
+    assert result.p == pytest.approx(null_distribution("accuracy", list("aabbc"), list("aabcb")).p)
+
+
+def test_attempts_at_numbers_and_words_are_strata():
+    attempts = [("1", "2"), ("4", "4"), ("red", "blue"), ("blue", "red")]
+    assert null_distribution("pass@2", attempts, ["1", "4", "red", "green"]).strata == 2
+
+
+def test_the_candidate_whose_terms_are_wrong_is_named():
+    accuracy = metric("accuracy")
+    at_least = Metric("at_least", "", lambda p, g: max(np.mean(p == g), 0.4), terms=accuracy.terms)
+    with pytest.raises(
+        InputError, match=r"at_least: its terms give 0.2 for candidate 1, but its definition 0.4"
+    ):
+        null_distribution(at_least, [list("abcde"), list("aaaaa")], list("abcde"))
+
+
+def test_a_sum_of_too_many_values_is_permuted():
+    """Each of 40 strata adds one of two numbers, and all sums differ."""
+    labels = np.arange(80)
+
+    def terms(row, gold):
+        return Terms(lambda p, g: np.sqrt(np.outer(p + 1.0, g + 1.0)))
+
+    def value(predictions, gold):
+        return np.sqrt((np.asarray(predictions, float) + 1) * (np.asarray(gold, float) + 1)).sum()
+
+    result = null_distribution(
+        Metric("products", "", value, terms=terms), labels.tolist(), labels.tolist(), labels // 2, draws=200
+    )
+    assert (result.method, result.p) == ("permutation", pytest.approx(1 / 201))
+
+
+def test_orders_of_clusters_are_not_those_of_examples():
+    row, gold = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2.0, 1.0, 3.0, 4.0, 6.0, 5.0]
+    result = null_distribution("kendall", row, gold, clusters=[0, 0, 1, 1, 2, 2])
+    pairs = [gold[:2], gold[2:4], gold[4:]]
+    values = [stats.kendalltau(row, np.concatenate(order)).statistic for order in permutations(pairs)]
+    assert result.method == "enumeration"
+    assert result.p == pytest.approx(np.mean(np.array(values) >= result.observed - 1e-9)) == 1 / 6
