@@ -21,6 +21,7 @@ import pytest
 import yaml
 
 from abovechance.core.provenance import file_sha256
+from abovechance.study.kinds import KINDS
 from tests.conftest import REPOSITORY, snakemake, snakemake_command
 from tests.tiny import write_tiny_study
 
@@ -130,14 +131,26 @@ def scored(place: Path) -> int:
 
 
 def differing_files(place: Path, undisturbed: Path, *parts: str) -> list[str]:
-    """The results that have not the bytes of those of the undisturbed run, of these folders or of all."""
-    files = [path.relative_to(undisturbed) for path in (undisturbed / STUDY).rglob("*") if path.is_file()]
+    """The results that differ from those of the undisturbed run, of these folders or of all.
+
+    A result that only one of both has is one of them, unless it is a stored score of an earlier config.
+    """
+    digests = [
+        {
+            path.relative_to(folder): file_sha256(path)
+            for path in (folder / STUDY).rglob("*")
+            if path.is_file()
+        }
+        for folder in (place, undisturbed)
+    ]
+    scores = {kind.scores for kind in KINDS}
     return [
         str(file)
-        for file in files
+        for file in sorted({*digests[0], *digests[1]})
         if (part := file.relative_to(STUDY).parts[0]) not in ("logs", "benchmarks", "cost")
         and (not parts or part in parts)
-        and (not (place / file).exists() or file_sha256(undisturbed / file) != file_sha256(place / file))
+        and (part not in scores or file in digests[1])
+        and digests[0].get(file) != digests[1].get(file)
     ]
 
 
@@ -223,6 +236,7 @@ CHANGES = {
     "fewer examples": {"max_examples": 15},
     "more shots": {"shots": [1, 2]},
     "another task": {"tasks": {"sums": "sums.jsonl", "differences": "differences.jsonl"}},
+    "a task in place of another": {"tasks": {"differences": "differences.jsonl"}},
     "another model": {
         "models": {name: {"path": "tiny", "precision": name} for name in ("float32", "bfloat16")}
     },
