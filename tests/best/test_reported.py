@@ -227,6 +227,7 @@ def test_the_best_of_correlated_candidates():
         ((0.5, 10, 3, -0.1), "correlation is -0.1; expected a number from 0, below 1"),
         ((0.5, 10, 0), "0 candidates on 10 examples; expected at least 1 of each"),
         ((0.5, 0, 3), "3 candidates on 0 examples; expected at least 1 of each"),
+        ((0.5, 10**8, 3), "examples is 100000000; expected at most 10,000,000"),
         ((0.5, 5, 10_001, 0.1), "candidates is 10001; expected at most 10,000 correlated ones"),
     ],
 )

@@ -348,7 +348,10 @@ def test_runs_of_two_models_are_noted(tmp_path):
 def test_an_infinite_example_has_no_part_in_the_mean_and_is_counted(tmp_path):
     path = write(tmp_path / "e.csv", EXAMPLES, [*ROWS, ["four", 0, 2.0, "inf", 1, False, "-inf"]])
     completed = CliRunner().invoke(app, ["pvi", str(path), "--json"])
-    assert "note: the mean PVI (information) leaves out 1 infinite value; the other" in completed.stderr
+    assert (
+        "note: information, low, high and examples leave out 1 infinite value of PVI; the other"
+        in completed.stderr
+    )
     report = json.loads(completed.stdout)
     assert report["infinite"] == 1
     assert report["information"] == pytest.approx((0.75 - 1.5 + 0.5) / 3)

@@ -219,7 +219,7 @@ def test_a_null_in_parquet_is_blamed_on_its_own_row(tmp_path):
         (GOOD | {"answer": 2}, "an index from 0 to 1"),
         (GOOD | {"answer": True}, "field 'answer' is True"),
         (GOOD | {"choices": ["2"]}, "row 2: field 'choices' must list at least two"),
-        (GOOD | {"clusters": "a"}, "row 2: field 'clusters' is unknown; did you mean 'cluster'?"),
+        (GOOD | {"clusters": "a"}, ": field 'clusters' is unknown; did you mean 'cluster'?"),
         (GOOD | {"Annotations": ["a"]}, "'Annotations' is unknown; did you mean 'annotations'?"),
         (GOOD | {"choices": ["2", "2", "3"]}, "lists the same choice twice"),
         (GOOD | {"text": 3}, "field 'text' must be a text"),

@@ -73,12 +73,13 @@ def test_results_of_a_removed_model_are_deleted_and_a_users_files_are_not(workpl
     rows = [(m, t, "p", f"e{e}", (e + len(m)) % 2, 4) for m in ("a", "bb") for t in "tu" for e in range(30)]
     table = pd.DataFrame(rows, columns=["model", "task", "prompt", "example", "correct", "choices"])
     config = folder / "config.yaml"
-    config.write_text("study: s\npredictions: p.parquet\nheldout: {splits: 2}\n")
+    # its input is in the folder of its results, which is no reason to delete it
+    config.write_text("study: s\npredictions: results/s/p.parquet\nheldout: {splits: 2}\n")
 
     def run(rows: pd.DataFrame) -> set[str]:
         rows.to_csv(folder / "logs.csv", index=False)
-        command = [sys.executable, "-m", "abovechance.cli", "import", "logs.csv", "--output", "p.parquet"]
-        subprocess.run(command, cwd=folder, check=True)
+        command = [sys.executable, "-m", "abovechance.cli", "import", "logs.csv"]
+        subprocess.run([*command, "--output", "results/s/p.parquet"], cwd=folder, check=True)
         snakemake("--configfile", str(config), directory=folder)
         files = [path.relative_to(results) for path in results.rglob("*") if path.is_file()]
         return {str(file) for file in files if file.parts[0] not in ("logs", "benchmarks")}
@@ -89,9 +90,12 @@ def test_results_of_a_removed_model_are_deleted_and_a_users_files_are_not(workpl
     of_two = run(table)
     assert only_first < of_two
     assert {"accuracy/bb.parquet", "tables/two_models.csv", "figures/expected_maximum_bb.png"} <= of_two
-    own_files = ["figures/mine.png", "tables/mine.csv", "accuracy/mine.parquet", "notes.txt"]
-    for name in own_files:
-        (results / name).write_bytes(b"PAR1")
+    own_files = {"copy/bb.parquet": "accuracy/bb.parquet", "accuracy/copy.parquet": "accuracy/bb.parquet"}
+    for suffix in ("pdf", "png", "csv"):
+        own_files[f"figures/copy.{suffix}"] = f"figures/expected_maximum_bb.{suffix}"
+    (results / "copy").mkdir()
+    for name, copied in own_files.items():
+        shutil.copy2(results / copied, results / name)
     assert run(table[table["model"] == "a"]) == only_first | {*own_files}
     repeated = snakemake("--configfile", str(config), directory=folder)
     assert "Nothing to be done" in repeated.stdout + repeated.stderr

@@ -45,7 +45,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import check_exist, file_name, files_below
 from abovechance.core.provenance import digest, file_sha256
 from abovechance.core.reading import read_yaml
-from abovechance.results.outdated import outdated_results
+from abovechance.results.outdated import list_results
 from abovechance.shown.exhibits import (
     FIGURE_SUFFIXES,
     TABLE_SUFFIXES,
@@ -219,18 +219,9 @@ def check_recorded_config(wildcards, output):
     return ""
 
 
-def outdated(wildcards, output):
-    """The results of an earlier config; Snakemake does not record the value of a function of outputs."""
-    current = {Path(file) for file in rules.all.input}
-    return [
-        str(path)
-        for path in outdated_results(
-            Path(output[0]).parent,
-            current,
-            {"tables": TABLE_SUFFIXES, "figures": FIGURE_SUFFIXES},
-            lambda path: any(rule.is_producer(str(path)) for rule in workflow.rules),
-        )
-    ]
+def all_results(wildcards, output):
+    """All results of the study; Snakemake does not record the value of a function of outputs."""
+    return [str(file) for file in rules.all.input]
 
 
 def no_costs(wildcards):

@@ -21,7 +21,8 @@ rule resolved_config:
     params:
         config=STUDY,
         recorded=check_recorded_config,
-        outdated=outdated,
+        results=all_results,
+        inputs=lambda wildcards, output: [str(file) for file in INPUTS],
         code=code_of("resolved_config.py"),
     script:
         "../scripts/resolved_config.py"

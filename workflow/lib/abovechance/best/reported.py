@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 from scipy.special import ndtr, ndtri, owens_t, xlog1py, xlogy
 from scipy.stats import hypergeom
 
-from abovechance.chance.random_baseline import RandomBaseline
+from abovechance.chance.random_baseline import MOST_EXAMPLES, RandomBaseline
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 
@@ -101,6 +101,8 @@ def expected_best(
         raise InputError(f"correlation is {correlation}; expected a number from 0, below 1")
     if observed is not None and not (isfinite(observed) and 0 <= observed <= 1):
         raise InputError(f"observed is {observed}; expected a number from 0 to 1")
+    if examples > MOST_EXAMPLES:
+        raise InputError(f"examples is {examples}; expected at most {MOST_EXAMPLES:,}")
     if candidates < 1 or examples < 1:
         raise InputError(f"{candidates} candidates on {examples} examples; expected at least 1 of each")
     if correlation and candidates > MOST_CORRELATED and 0 < score < 1:

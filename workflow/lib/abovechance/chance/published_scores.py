@@ -150,7 +150,8 @@ def _other_score(row: Mapping[Hashable, str], column: str, best: float, prompts:
     value = _accuracy(row, column, place)
     if value > best:
         raise InputError(f"{place}: {column} is {value:g}; expected at most best_accuracy, {best:g}")
-    if prompts == 1 and (column == "second_accuracy" or value < best):
+    is_lower = best - value > 0.5 * 10.0 ** -decimals(row[column]) + 1e-12  # and not rounded
+    if prompts == 1 and (column == "second_accuracy" or is_lower):
         raise InputError(
             f"{place}: prompts is 1, but {column} is {value:g}; expected the number of all prompts tried"
         )

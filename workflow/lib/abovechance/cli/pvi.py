@@ -121,8 +121,8 @@ def _examples(table: pd.DataFrame, as_json: bool) -> None:
     summary = pd.DataFrame([overview.summarize_examples(table)])
     if infinite := int(np.isinf(table["pvi"]).sum()):
         tell_note(
-            f"the mean PVI (information) leaves out {counted(infinite, 'infinite value')}; the other numbers "
-            "are of all examples"
+            f"information, low, high and examples leave out {counted(infinite, 'infinite value')} of PVI; "
+            "the other numbers do not"
         )
     hardest_first = table.sort_values("pvi", kind="stable")
     if as_json:

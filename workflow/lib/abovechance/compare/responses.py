@@ -167,7 +167,7 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     if len(examples) < 2:
         raise TooFewInCommon(
             f"{name}: {' and '.join(models)} have {len(examples)} of {total} examples in common; expected "
-            "results on the same examples, with the same ids"
+            "results on the same examples, with the same ids" + "".join(f"; {note}" for note in notes)
         )
     if len(examples) < total:
         notes.append(
@@ -222,7 +222,7 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
     numbers = ", ".join(f"{model} {len(prompts[model])}" for model in models)
     notes = []
     if shared and any(of_model != shared for of_model in prompts.values()):
-        notes = [f"{name}: compared on the {len(shared)} prompts that all models have ({numbers})"]
+        notes = [f"{name}: compared on the {counted(len(shared), 'prompt')} that all models have ({numbers})"]
         rows = rows[rows["prompt"].isin(shared)]
     elif not shared:
         several = max(map(len, prompts.values())) > 1

@@ -30,10 +30,10 @@ def nearest(word: str, known_words: list[str] | tuple[str, ...]) -> str:
 
 
 def check_spelling(names: Collection[str], known_names: Sequence[str], place: object) -> None:
-    """Raise InputError if a name is unknown, but close to a known one that is missing."""
+    """Raise InputError if a name is unknown, but very close to a known one that is missing."""
     missing_names = [name for name in known_names if name not in names]
     for name in names:
-        matches = get_close_matches(name.strip().lower(), missing_names, n=1, cutoff=0.85)
+        matches = get_close_matches(name.strip().lower(), missing_names, n=1, cutoff=0.9)
         if name not in known_names and matches:
             raise InputError(
                 f"{place} '{name}' is unknown; did you mean '{matches[0]}'? If not, use a name that is less "

@@ -184,8 +184,8 @@ def _check_possible(answers: Floats, examples: pd.Series, subject: str, words: s
         place = int(impossible.argmax())
         raise InputError(
             f"example '{examples.iloc[place]}': its {subject} the probability "
-            f"{np.exp(answers[place]):.4g} {words} the input; expected at most 1, which is certain if "
-            "probabilities are normalized over the choices"
+            f"{np.exp(answers[place]):.4g} {words} the input; expected at most 1, from the "
+            "log-likelihoods of texts"
         )
 
 

@@ -2,57 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-from abovechance.core.errors import InputError
-from abovechance.core.tables import read_made_from
+from abovechance.core.files import write_text
 from abovechance.study.kinds import KINDS
 
-OTHER_FOLDERS = ("archive", "benchmarks", "cost", "logs")  # besides those of stored scores, which are kept
+LIST = "logs/results.txt"  # in the folder of a study: the results that its configs have requested
 
 
-def outdated_results(
-    folder: Path,
-    current: Collection[Path],
-    exhibits: dict[str, Sequence[str]],
-    is_made: Callable[[Path], bool],
-) -> Iterator[Path]:
-    """Yield the results in a study's folder that are of an earlier config.
+def list_results(folder: Path, results: Iterable[Path]) -> None:
+    """Add results to the list in the study's folder, before they are made."""
+    names = dict.fromkeys([*_listed(folder), *_names(results, folder)])
+    (folder / LIST).parent.mkdir(parents=True, exist_ok=True)
+    write_text("".join(f"{name}\n" for name in names), folder / LIST)
 
-    A user's own files are none of them: a table or figure is one if all its files are there, any other file
-    if it is Parquet with an account of what it was made from.
+
+def delete_outdated(folder: Path, results: Iterable[Path], inputs: Iterable[Path]) -> list[Path]:
+    """Delete the listed results of earlier configs, and return them; stored scores are kept.
+
+    Nothing is deleted that a study did not list before, such as a user's own files.
 
     Parameters
     ----------
     folder
         The folder of the study's results.
-    current
-        The results that the study has now.
-    exhibits
-        {folder of tables or figures: the suffixes of each of them}.
-    is_made
-        Whether the workflow can make a file that ``current`` does not have.
+    results
+        The results that the study has now. The list then has these only.
+    inputs
+        The files that the study reads.
     """
-    for name, suffixes in exhibits.items():
-        first = f".{suffixes[0]}"
-        for path in sorted((folder / name).glob(f"*{first}")):
-            files = [path.with_name(path.name.removesuffix(first) + f".{suffix}") for suffix in suffixes]
-            if not {*files} & {*current} and all(file.is_file() for file in files):
-                yield from files
-    left_out = {*OTHER_FOLDERS, *exhibits, *(kind.scores for kind in KINDS)}
-    for part in sorted(folder.glob("*")):
-        files = [] if part.name in left_out else [part] if part.is_file() else sorted(part.rglob("*.parquet"))
-        yield from (
-            file
-            for file in files
-            if file.suffix == ".parquet" and file not in current and _is_result(file) and not is_made(file)
-        )
+    if not (current := {*_names(results, folder)}):  # results are not in a local folder
+        return []
+    score_folders, needed = {kind.scores for kind in KINDS}, {path.resolve() for path in inputs}
+    outdated = [
+        folder / name
+        for name in _listed(folder)
+        if name not in current and Path(name).parts[0] not in score_folders
+    ]
+    outdated = [path for path in outdated if path.is_file() and path.resolve() not in needed]
+    for path in outdated:
+        path.unlink(missing_ok=True)
+    write_text("".join(f"{name}\n" for name in sorted(current)), folder / LIST)
+    return outdated
 
 
-def _is_result(path: Path) -> bool:
-    """Return whether a workflow has made a Parquet file; a damaged one is reported where it is read."""
-    try:
-        return bool(read_made_from(path))
-    except InputError:
-        return False
+def _names(results: Iterable[Path], folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in results if path.is_relative_to(folder)]
+
+
+def _listed(folder: Path) -> list[str]:
+    return (folder / LIST).read_text().splitlines() if (folder / LIST).is_file() else []

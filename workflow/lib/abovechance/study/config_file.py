@@ -27,7 +27,7 @@ WITHOUT_RESULTS = ("archive", "machines", "keep_weights", "scoring")  # keys tha
 
 
 def check_stored(config: Mapping[str, Any], place: str) -> None:
-    """Raise InputError if a config has other prompts or examples than the study whose scores it takes.
+    """Raise InputError if a config takes the scores of itself, or of a study with other prompts or examples.
 
     Parameters
     ----------
@@ -36,6 +36,10 @@ def check_stored(config: Mapping[str, Any], place: str) -> None:
     place
         The config file, for messages.
     """
+    if Path(config["stored"]).resolve() == Path("results", config["study"]).resolve():
+        raise InputError(
+            f"{place}: key 'stored' is {config['stored']}, the folder of this study; expected another one"
+        )
     path = Path(config["stored"], "config.yaml")
     stored = read_yaml(path) if path.is_file() else {}
     for key in SCORED:

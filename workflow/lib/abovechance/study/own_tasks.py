@@ -20,6 +20,7 @@ from abovechance.study.tasks import as_table
 # What a row of one's own file can have, and which of it may be an empty text.
 FIELDS = ("example", "text", "choices", "answer", "cluster", "null", "annotations")
 TEXTS = ("text", "null")
+SPELLED = ("cluster", "annotations")  # optional ones, which would be missing without a word if misspelt
 
 
 def task_chances(path: str | Path) -> np.ndarray:
@@ -59,12 +60,9 @@ def read_own(path: Path) -> pd.DataFrame:
         case suffix:
             raise InputError(f"{path}: '{suffix}' is not one of {', '.join(OWN_TASK_SUFFIXES)}")
     rows_of_id: dict[str, int] = {}
-    checked_names: set[frozenset[str]] = set()
+    names: dict[str, None] = {}
     examples: list[dict[str, Any]] = []
     for place, row in rows:
-        if isinstance(row, dict) and (names := frozenset(row)) not in checked_names:
-            check_spelling(names, FIELDS, f"{path}, row {place}: field")
-            checked_names.add(names)
         example = _own_example(row, f"{path}, row {place}", len(examples))
         name = example["example"]
         if name in rows_of_id:
@@ -73,16 +71,18 @@ def read_own(path: Path) -> pd.DataFrame:
                 f"{rows_of_id[name]} as well; ids must be unique"
             )
         rows_of_id[name] = place
+        names |= dict.fromkeys(row)
         examples.append(example)
     if not examples:
         raise InputError(f"{path}: has no examples")
+    check_spelling(names, SPELLED, f"{path}: field")
     return as_table(examples)
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the rows of a Parquet file, a study's own ``tasks`` among them."""
     table = read_parquet(path)
-    check_spelling(table.column_names, FIELDS, f"{path}: column")
+    check_spelling(table.column_names, SPELLED, f"{path}: column")
     columns = [name for name in (*FIELDS, "correct") if name in table.column_names]
     for place, row in enumerate(table.select(columns).to_pylist(), start=1):
         if "answer" not in row and "correct" in row:

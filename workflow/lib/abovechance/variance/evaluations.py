@@ -12,7 +12,6 @@ import pandas as pd
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, nearest
 from abovechance.core.tables import TableSchema
-from abovechance.core.words import joined
 
 # what a score and what it is of are told by
 SCORE = {
@@ -83,14 +82,17 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) 
     """
     tasks = sorted(set(table["task"]))
     chance_of_task: dict[str, float] = {}
+    fitting_patterns: dict[str, set[str]] = {}
     for name in sorted(chances, key=lambda name: name not in tasks):
         fitting = _fitting(name, tasks, f"{place}.{name}'")
-        earlier_chances = {chance_of_task.get(task, chances[name]) for task in fitting}
-        if chance_of_task.keys() >= {*fitting} and earlier_chances != {chances[name]}:
-            raise InputError(
-                f"{place}.{name}' has no effect, because an earlier pattern or the task's own name fits "
-                f"{joined(fitting)}; expected narrow patterns before wide ones"
-            )
+        for pattern, covered in fitting_patterns.items():
+            if covered >= {*fitting} and chances[pattern] != chances[name]:
+                raise InputError(
+                    f"{place}.{name}' has no effect, because the earlier pattern '{pattern}' fits the same "
+                    "tasks; expected narrow patterns before wide ones"
+                )
+        if name not in tasks:
+            fitting_patterns[name] = {*fitting}
         chance_of_task = dict.fromkeys(fitting, chances[name]) | chance_of_task
     chance = table["task"].map(chance_of_task).astype(float)
     if notes := in_percent(table[chance.notna()]):
