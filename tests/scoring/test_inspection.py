@@ -4,12 +4,15 @@ import json
 import os
 import pickle
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from transformers import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from abovechance.core.errors import InputError
-from abovechance.scoring.inspection import check_weights
+from abovechance.scoring.inspection import check_sizes, check_weights
 from abovechance.scoring.weights import Weights, convert_gguf
 from tests.tiny import save_tiny_model
 
@@ -187,3 +190,15 @@ def test_a_file_that_is_no_gguf_is_told(tmp_path, content):
     with pytest.raises(InputError, match="m.gguf: transformers cannot read it as a GGUF model"):
         convert_gguf(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_default_config_of_every_type_has_possible_sizes(tmp_path):
+    """Counts of layers and experts have limits; other sizes with such names do not."""
+    path, contents = tmp_path / "config.json", []
+    for kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        with suppress(Exception):  # a few have no default
+            contents.append(json.dumps(CONFIG_MAPPING[kind]().to_dict(), default=str))
+    assert len(contents) > 150
+    for content in contents:
+        path.write_text(content)
+        check_sizes(path)

@@ -23,7 +23,11 @@ INDEX = "*.safetensors.index.json"
 ELSEWHERE = {"config.json": "transformers_weights", "tokenizer_config.json": "fast_tokenizer_files"}
 ADAPTER = "adapter_config.json"
 # What a key of a config may be at most: models are built layer by layer, without weights, to look at them.
-MOST_BY_KEY = {re.compile("layer|block|depth|stages"): 2000, re.compile("expert"): 10_000}
+# Sizes with such names, such as Gemma 3n's `vocab_size_per_layer_input`, are no counts.
+MOST_BY_KEY = {
+    re.compile("^(?!.*(size|vocab|dim|width)).*(layer|block|depth|stages)"): 2000,
+    re.compile("^(?!.*(size|vocab|dim|width)).*expert"): 20_000,
+}
 MOST_NUMBER = 2**31 - 1
 PACKED = 16  # parameters that a stored number can hold, if weights are quantized
 # Any of these is a tokenizer's vocabulary.

@@ -29,6 +29,7 @@ from transformers.utils import logging as transformers_logging
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import replacing, write_json
+from abovechance.scoring.identity import reading_digest
 
 # Bars of many jobs at once would overwrite each other and hide the jobs' own progress.
 transformers_logging.disable_progress_bar()
@@ -67,11 +68,18 @@ class Weights:
     @classmethod
     def read(cls, path: Path) -> Weights:
         """Read a weights file."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content.pop("reading", None)
+        return cls(**content)
 
     def write(self, path: Path) -> None:
-        """Write a weights file."""
-        write_json(asdict(self), path)
+        """Write a weights file.
+
+        A digest of the files that decide how the model reads is part of it. So it differs if the tokenizer
+        does, and the jobs after it run again: Snakemake compares the contents of small files.
+        """
+        reading = reading_digest(Path(self.folder), self.trust_remote_code)
+        write_json(asdict(self) | {"reading": reading}, path)
 
 
 def convert_gguf(gguf: Path, folder: Path) -> None:
