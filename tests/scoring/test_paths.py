@@ -72,6 +72,7 @@ LATE = {
         {**LLAMA_LIKE, "max_position_embeddings": 32, "rope_parameters": {"rope_type": "dynamic", **ROPE}},
         "alone",
     ),
+    "a selection of 8 tokens": ("doge", {**LLAMA_LIKE, "keep_window_size": 8}, "plain"),
     "long positions from 32": (
         "llama",
         {**LLAMA_LIKE, "max_position_embeddings": 128, "rope_parameters": LONG},
@@ -91,6 +92,15 @@ def test_what_begins_after_the_short_strings_is_seen_on_the_jobs_own(name):
     assert computed.logprobs == pytest.approx(exact, abs=2e-4)
     # and again, whatever was read before
     assert score(model, tokens, paths.path).logprobs == pytest.approx(exact, abs=2e-4)
+
+
+def test_strings_share_no_cache_if_tokens_are_selected():
+    """Few strings do not show it: some strings' selections are the same in a shared cache."""
+    kind, settings, _ = LATE["a selection of 8 tokens"]
+    model = model_of(kind, **settings)
+    paths = Paths.for_model(model, 9)
+    assert (paths.names, paths.why) == (["plain", "alone"], "a token selects 8 of the tokens before it")
+    assert Paths.for_model(model, 8).path == "batched"
 
 
 def test_positions_that_change_later_than_the_longest_string_do_not_matter():

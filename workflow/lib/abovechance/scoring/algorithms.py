@@ -38,7 +38,13 @@ from abovechance.scoring.engine import (
     score_rows,
     score_tree,
 )
-from abovechance.scoring.masks import all_before, attention_windows, own_ancestors, unknown_windows
+from abovechance.scoring.masks import (
+    all_before,
+    attention_windows,
+    own_ancestors,
+    selected_tokens,
+    unknown_windows,
+)
 from abovechance.scoring.packs import Pack, cut_packs
 from abovechance.scoring.tokens import Tokens
 from abovechance.scoring.trie import TokenTrie
@@ -97,6 +103,9 @@ class Paths:
         changes = changing_positions(model)
         if changes is not None and longest > changes:
             return cls(model, ["alone"], [f"its positions change from {changes} tokens on"])
+        selected = selected_tokens(model)
+        if selected is not None and longest > selected:
+            return cls(model, ["plain", "alone"], [f"a token selects {selected} of the tokens before it"])
         paths = cls(model, [])
         paths._try_tree(tokens, exact)
         for path in ("batched", "plain"):

@@ -54,6 +54,16 @@ def unknown_windows(model: PreTrainedModel) -> list[str]:
     )
 
 
+def selected_tokens(model: PreTrainedModel) -> int | None:
+    """Return how many earlier tokens a token sees, if the model selects them by their content; else None.
+
+    A cache is shared by strings whose selections differ, and not every model keeps them separate.
+    """
+    settings = model.config.get_text_config().to_dict()
+    counts = [settings[key] for key in ("keep_window_size", "index_topk") if settings.get(key)]
+    return min(counts, default=None)
+
+
 def tree_masks(
     model: PreTrainedModel, trie: TokenTrie, pack: Pack, visible: torch.Tensor
 ) -> torch.Tensor | dict[str, torch.Tensor]:
