@@ -41,6 +41,18 @@ def test_stored_scores_inputs_and_files_that_were_never_listed_are_kept(tmp_path
     assert names_in(folder) == {"config.yaml", "scores/m/t/0-shot.parquet", "tasks/t.parquet"}
 
 
+def test_nothing_outside_of_the_folder_is_deleted(tmp_path):
+    folder, outside = tmp_path / "s", tmp_path / "other"
+    files(outside, "mine.parquet", "accuracy/a.parquet")
+    results = files(folder, "config.yaml")
+    (folder / "accuracy").symlink_to(outside / "accuracy")
+    list_results(folder, [*results, folder / "accuracy" / "a.parquet"])
+    with (folder / LIST).open("a") as file:
+        file.write(f"../outside/mine.parquet\n{outside / 'mine.parquet'}\n")
+    assert delete_outdated(folder, results, []) == []
+    assert names_in(outside) == {"mine.parquet", "accuracy/a.parquet"}
+
+
 def test_without_a_list_or_a_local_folder_nothing_is_deleted(tmp_path):
     folder = tmp_path / "s"
     results = files(folder, "config.yaml", "tables/x.csv")

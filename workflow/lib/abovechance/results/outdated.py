@@ -40,7 +40,12 @@ def delete_outdated(folder: Path, results: Iterable[Path], inputs: Iterable[Path
         for name in _listed(folder)
         if name not in current and Path(name).parts[0] not in score_folders
     ]
-    outdated = [path for path in outdated if path.is_file() and path.resolve() not in needed]
+    outdated = [
+        path
+        for path in outdated
+        # a list from elsewhere, or a link in the folder, may lead out of it
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()) and path.resolve() not in needed
+    ]
     for path in outdated:
         path.unlink(missing_ok=True)
     write_text("".join(f"{name}\n" for name in sorted(current)), folder / LIST)
