@@ -42,7 +42,7 @@ def test_stored_scores_inputs_and_files_that_were_never_listed_are_kept(tmp_path
 
 
 def test_nothing_outside_of_the_folder_is_deleted(tmp_path):
-    folder, outside = tmp_path / "s", tmp_path / "other"
+    folder, outside = tmp_path / "s", tmp_path / "outside"
     files(outside, "mine.parquet", "accuracy/a.parquet")
     results = files(folder, "config.yaml")
     (folder / "accuracy").symlink_to(outside / "accuracy")
