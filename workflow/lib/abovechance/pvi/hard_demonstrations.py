@@ -34,7 +34,7 @@ PVI_DEMONSTRATIONS = TableSchema(
         "difference": Column.number("hardest minus drawn"),
         "low": Column.number(
             "lower end of the 95 % interval of the difference, with clusters of examples as units; it is "
-            "valid for these prompts only"
+            "valid for these prompts only, and missing if the difference is the same for all examples"
         ),
         "high": Column.number("upper end of the interval"),
     },
