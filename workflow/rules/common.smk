@@ -29,6 +29,7 @@ Nothing after the start asks which of them it was.
 
 import re
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 

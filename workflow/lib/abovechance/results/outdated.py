@@ -14,7 +14,6 @@ LIST = "logs/results.txt"  # in the folder of a study: the results that its conf
 def list_results(folder: Path, results: Iterable[Path]) -> None:
     """Add results to the list in the study's folder, before they are made."""
     names = dict.fromkeys([*_listed(folder), *_names(results, folder)])
-    (folder / LIST).parent.mkdir(parents=True, exist_ok=True)
     write_text("".join(f"{name}\n" for name in names), folder / LIST)
 
 
