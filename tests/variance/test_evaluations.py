@@ -161,7 +161,7 @@ def test_a_pattern_of_chances_without_effect_is_an_error(tmp_path):
     narrow_first = with_chances(table, {"m_*": 0.5, "*": 0.1}, place)
     assert {*narrow_first["chance"]} <= {0.5, 0.1}
     assert len(with_chances(table, {"*": 0.5, "m_*": 0.5}, place)) == len(table)
-    # a pattern for what is left may have nothing left
+    # a wide pattern after narrow ones can have no tasks
     for narrow in ({"m_a": 0.5, "m_b": 0.25}, {"m_a*": 0.5, "m_b*": 0.25}):
         assert 0.1 not in {*with_chances(table, narrow | {"m_*": 0.1}, place)["chance"]}
 

@@ -67,13 +67,13 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
 
 
 def test_results_of_a_removed_model_are_deleted_and_a_users_files_are_not(workplace):
-    """Folders are read as whole tables, so what is left of another config would count."""
+    """A folder is read as one table, so results of an earlier config would be part of it."""
     folder = workplace / "removed"
     folder.mkdir()
     rows = [(m, t, "p", f"e{e}", (e + len(m)) % 2, 4) for m in ("a", "bb") for t in "tu" for e in range(30)]
     table = pd.DataFrame(rows, columns=["model", "task", "prompt", "example", "correct", "choices"])
     config = folder / "config.yaml"
-    # its input is in the folder of its results, which is no reason to delete it
+    # an input in the folder of the results is not a result, so it is not deleted
     config.write_text("study: s\npredictions: results/s/p.parquet\nheldout: {splits: 2}\n")
 
     def run(rows: pd.DataFrame) -> set[str]:

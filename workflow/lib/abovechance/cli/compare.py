@@ -59,6 +59,8 @@ from abovechance.study.series import compared_as, members
 if TYPE_CHECKING:
     from abovechance.importers import Options
 
+ONE_MODEL = "left out, because only one model has results: "
+
 
 @app.command(
     epilog=example_lines(
@@ -191,7 +193,7 @@ def _with_one_model(table: pd.DataFrame) -> list[str]:
     settings = table[["task", "shots", "model"]].drop_duplicates()
     single = settings[~settings.duplicated(["task", "shots"], keep=False)]
     names = [f"{row.task} ({row.shots}-shot, {row.model})" for row in single.itertuples()]
-    return [f"left out, because only one model has results: {joined(names)}"] if names else []
+    return [ONE_MODEL + joined(names)] if names else []
 
 
 def of_trainings(paths: list[Path], table: pd.DataFrame) -> pd.DataFrame:
@@ -305,7 +307,7 @@ def _leaderboard(table: pd.DataFrame, confidence: float, as_json: bool) -> None:
         raise InputError("no task has two models; expected at least two rows with the same task")
     compared = {task for task, _ in boards}
     if single := [f"{row.task} ({row.model})" for row in table.itertuples() if row.task not in compared]:
-        notes.append(f"left out, because only one model has results: {joined(single)}")
+        notes.append(ONE_MODEL + joined(single))
     tables = []
     for task, board in boards:
         accuracies, sizes, names = board["accuracy"], board["n"], board["model"].tolist()

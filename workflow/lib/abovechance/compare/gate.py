@@ -349,7 +349,8 @@ def _mean(samples: Sequence[Sample], differences: Sequence[GateDifference]) -> G
 def _needed(difference: GateDifference, margin: float, alpha: float, family: int, examples: int) -> float:
     """Return about how many examples decide with a probability of ``POWER``; nan if no number does.
 
-    Of a ``family`` of several differences, the mean is worse at the significance level of Holm's first step.
+    The decision *worse* is adjusted for a ``family`` of differences. The level is that of Holm's first step,
+    which is the strictest.
     """
 
     def decides(factor: float) -> bool:

@@ -258,7 +258,10 @@ def _same_prompts(rows: pd.DataFrame, models: list[str], name: str) -> tuple[pd.
 
 
 def _of_gaps(common_rows: pd.DataFrame, gaps: pd.DataFrame, name: str) -> list[str]:
-    """Return notes on rows that a model or seed lacks, unless all prompts are without their example."""
+    """Return notes about prompts and answers that are left out, because a model or seed lacks them.
+
+    An example that is left out for all prompts has a note of its own.
+    """
     notes = []
     without_example = gaps[~gaps["prompt"].isin(common_rows["prompt"])]["prompt"]
     if lost := sorted({*without_example}, key=natural_key):

@@ -57,7 +57,7 @@ def unknown_windows(model: PreTrainedModel) -> list[str]:
 def selected_tokens(model: PreTrainedModel) -> int | None:
     """Return how many earlier tokens a token sees, if the model selects them by their content; else None.
 
-    A cache is shared by strings whose selections differ, and not every model keeps them separate.
+    Strings that share a cache can select different tokens, and not every model keeps their selections apart.
     """
     settings = model.config.get_text_config().to_dict()
     counts = [settings[key] for key in ("keep_window_size", "index_topk") if settings.get(key)]
