@@ -62,6 +62,7 @@ def test_each_cluster_has_an_anchor_of_its_own():
         assert anchors.weights == pytest.approx(np.bincount(clusters)[clusters[anchors.places]] / 60)
 
 
+@pytest.mark.filterwarnings("error")
 def test_points_that_differ_by_rounding_alone_are_one_anchor():
     generator = np.random.default_rng(2)
     a, b = np.round(generator.normal(size=(40, 1)), 1), np.round(generator.normal(size=40)) * 1e-9

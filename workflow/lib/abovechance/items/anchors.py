@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -104,10 +105,13 @@ def _clustered(points: Floats, size: int, seed: int) -> Anchors:
     Where there are fewer different points than clusters, that many anchors.
     """
     from sklearn.cluster import KMeans  # slow to import
+    from sklearn.exceptions import ConvergenceWarning
 
     count = min(size, len(np.unique(points, axis=0)))
-    clustering = KMeans(n_clusters=count, n_init=1, random_state=seed % 2**32).fit(points)
-    # points that differ by rounding alone leave clusters empty
+    with warnings.catch_warnings():
+        # points that differ by rounding alone leave clusters empty, of which it warns
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clustering = KMeans(n_clusters=count, n_init=1, random_state=seed % 2**32).fit(points)
     clusters, sizes = np.unique(clustering.labels_, return_counts=True)
     # of its own cluster, so that no item stands for two
     outside = clustering.labels_[:, None] != clusters
