@@ -12,8 +12,9 @@ from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from abovechance.core.errors import InputError
+from abovechance.scoring.gguf_files import convert_gguf
 from abovechance.scoring.inspection import check_sizes, check_weights
-from abovechance.scoring.weights import Weights, convert_gguf
+from abovechance.scoring.weights import Weights
 from tests.tiny import save_tiny_model
 
 

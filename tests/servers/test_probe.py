@@ -54,7 +54,7 @@ def test_a_sound_server_is_described():
     text = next(tokens for method, tokens, _ in toy.asked_for if method == "next")
     likely = np.exp(np.sort(exact(text)[-1])[-5:]).sum()
     assert result.facts == {
-        "tokenizer": "the same tokens of 3 texts",
+        "tokenizer": "the same tokens of 4 texts",
         "repeated": "differs by at most 0 nats a token",
         "sum": f"{likely:.4f} over 5 next tokens",
         "two ways": "compared for 7 tokens",

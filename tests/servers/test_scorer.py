@@ -100,7 +100,7 @@ def test_the_probe_comes_before_the_first_prompt_and_its_cost_is_its_own():
     assert [*run] == ["server", "probe", "tolerance", "versions"]
     assert run["tolerance"] == 0.07
     assert "torch" in run["versions"]
-    assert run["probe"]["tokenizer"] == "the same tokens of 3 texts"
+    assert run["probe"]["tokenizer"] == "the same tokens of 4 texts"
     parts = [f"{check}: {fact}" for check, fact in run["probe"].items()]
     assert server.findings == "; ".join([f"server: {words}", *parts])
     # after each prompt, two strings of the probe are asked for again

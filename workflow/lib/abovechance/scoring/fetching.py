@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
-
 from abovechance.core.errors import InputError, told_by_library
 from abovechance.core.provenance import digest, file_sha256
-from abovechance.scoring.weights import Weights, convert_gguf
+from abovechance.scoring.gguf_files import convert_gguf, tokenizer_of_gguf
+from abovechance.scoring.weights import Weights
 from abovechance.study.model_folders import check_model_path
 
 
@@ -73,8 +72,7 @@ def fetch_tokenizer(server: Mapping[str, Any], folder: Path) -> Weights:
         home = place
     elif place.is_file():
         with told_by_library(f"{place}: transformers cannot read its tokenizer"):
-            tokenizer = AutoTokenizer.from_pretrained(str(place.parent), gguf_file=place.name)
-            tokenizer.save_pretrained(folder / "tokenizer")
+            tokenizer_of_gguf(place).save_pretrained(folder / "tokenizer")
         home = folder / "tokenizer"
     else:
         home = fetch_snapshot(server["tokenizer"], None, trust=False, tensors=False)

@@ -12,6 +12,7 @@ from abovechance.core.provenance import digest, file_sha256
 NUMERICS = (
     *("scoring.trie", "scoring.tokens", "scoring.packs", "scoring.masks", "scoring.attention"),
     *("scoring.engine", "scoring.algorithms", "scoring.models", "scoring.products", "scoring.weights"),
+    "scoring.gguf_files",
 )
 
 # {digest of these modules: earlier ones whose scores have the same digits}. Whoever edits them without

@@ -20,7 +20,6 @@ from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
     BitsAndBytesConfig,
-    GgufConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
@@ -80,34 +79,6 @@ class Weights:
         """
         reading = reading_digest(Path(self.folder), self.trust_remote_code)
         write_json(asdict(self) | {"reading": reading}, path)
-
-
-def convert_gguf(gguf: Path, folder: Path) -> None:
-    """Dequantize a GGUF file to a folder of float32 safetensors, once, since it is slow.
-
-    Raises
-    ------
-    InputError
-        If the file is no GGUF, damaged, or of a kind that transformers cannot read.
-    """
-    home, name = str(gguf.parent), gguf.name
-    try:
-        model = load_whole(
-            home,
-            str(gguf),
-            gguf_file=name,
-            dtype=torch.float32,
-            quantization_config=GgufConfig(dequantize=True),
-        )
-        tokenizer = AutoTokenizer.from_pretrained(home, gguf_file=name)
-    except InputError:
-        raise
-    except Exception as error:  # libraries raise anything for such files
-        first = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{gguf}: transformers cannot read it as a GGUF model ({type(error).__name__}: {first})"
-        ) from None
-    _save(model, tokenizer, folder)
 
 
 def keeps_length(tokenizer: PreTrainedTokenizerFast) -> bool:
@@ -196,7 +167,7 @@ def quantize(weights: Weights, folder: Path) -> Weights:
         use_safetensors=True,
         trust_remote_code=weights.trust_remote_code,
     )
-    _save(model, load_tokenizer(weights), folder / "nf4")
+    save(model, load_tokenizer(weights), folder / "nf4")
     return Weights(
         folder=str(folder / "nf4"),
         source=weights.source,
@@ -206,7 +177,7 @@ def quantize(weights: Weights, folder: Path) -> Weights:
     )
 
 
-def _save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     """Save model and tokenizer into a folder that appears whole or not at all.
 
     Raises

@@ -45,7 +45,12 @@ from abovechance.scoring.tokens import Tokens
 from abovechance.servers.adapters import Adapter, Answer
 from abovechance.servers.asking import Spent, beyond_rounding, in_parallel
 
-TEXTS = ("Is it so? Yes, 1 time.", " naïve 漢字 \n\tx+y=2", "The  two   spaces, and 12345.")
+TEXTS = (
+    "Is it so? Yes, 1 time.",
+    " naïve 漢字 \n\tx+y=2",
+    "The  two   spaces, and 12345.",
+    "A.\n\n12  34\n 5",
+)
 LEAST_DIGITS = 12  # log-probabilities that do not all have one decimal by chance
 WIDE, NARROW = 64, 4  # tokens of a string that are compared, by whether these take one request or many
 NOISE = 3.0  # times the largest difference of equal strings: what is less is no change
