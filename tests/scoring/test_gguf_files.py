@@ -234,16 +234,15 @@ def test_texts_begin_as_llama_cpp_begins_them(tmp_path, pre, settings, begins):
 
 def test_a_key_that_agrees_with_the_config_is_read():
     # as in files of Gemma 2: transformers has the same value by default
-    model = LlamaForCausalLM(
-        LlamaConfig(vocab_size=30, hidden_size=8, intermediate_size=8, num_hidden_layers=1)
-    )
+    sizes = {"vocab_size": 30, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
+    model = LlamaForCausalLM(LlamaConfig(num_attention_heads=2, **sizes))
     model.config.final_logit_softcapping = 30.0
-    sizes = [SimpleNamespace(name=name, n_elements=part.numel()) for name, part in model.named_parameters()]
+    tensors = [SimpleNamespace(name=name, n_elements=part.numel()) for name, part in model.named_parameters()]
     keys = {"general.architecture": "gemma2", "gemma2.final_logit_softcapping": np.float32(30)}
 
     def file(changes):
         fields = {key: SimpleNamespace(contents=lambda value=value: value) for key, value in changes.items()}
-        return SimpleNamespace(fields=fields, tensors=sizes)
+        return SimpleNamespace(fields=fields, tensors=tensors)
 
     _check_is_read(model, file(keys), Path("m.gguf"))
     with pytest.raises(InputError, match="leaves out the key 'gemma2.final_logit_softcapping'"):
