@@ -56,6 +56,21 @@ def test_equal_differences_still_have_an_error() -> None:
     assert debiased_difference(candidates, 0).low < 0.6
 
 
+def test_answers_that_are_all_alike_do_not_show_that_the_start_is_as_good() -> None:
+    candidates = Candidates.from_scores([[1.0] * 10, [1.0] * 10])
+    change = debiased_difference(candidates, 1 - candidates.chosen)
+    assert change.value == 0
+    assert (change.low, change.high) == pytest.approx((-0.32, 0.32), abs=0.01)
+
+
+def test_clusters_without_variance_count_as_one_example_each() -> None:
+    by_example = Candidates.from_scores([[1.0] * 5, [1.0] * 5])
+    members = Candidates.from_scores([[1.0] * 50, [1.0] * 50], clusters=np.repeat(np.arange(5), 10))
+    assert debiased_score(members).low <= debiased_score(by_example).low
+    start = 1 - members.chosen
+    assert debiased_difference(members, start).low <= debiased_difference(by_example, start).low
+
+
 @pytest.mark.thorough
 def test_a_few_equal_differences_do_not_show_how_much_they_vary() -> None:
     truth = np.array([1e-9] + [0.8] * 5 + [1e-9] * 194)
@@ -342,7 +357,9 @@ def test_the_debiased_difference(kind, start):
     rivals = [row for row in range(len(scores)) if row != start and not np.isnan(differences[row]).all()]
     variances, correlation, effective = plain_noise(differences[rivals], clusters)
     number, observed = (~np.isnan(chosen)).sum(), np.nanmean(chosen)
-    own_variance = variances[rivals.index(candidates.chosen)] + 2 * np.nanmax(abs(chosen)) ** 2 / number
+    # two clusters more, with the largest difference and its negative
+    doubt = 2 * np.nanmax(abs(chosen)) ** 2 * max(number / effective**2, 1 / number)
+    own_variance = variances[rivals.index(candidates.chosen)] + doubt
     error = sqrt(max(variances.mean(), own_variance) / number)
     lower, upper = Noise(variances, correlation, effective).tails(len(rivals), 0.8)
     low = max(observed - stats.norm.isf(lower) * error, -1)

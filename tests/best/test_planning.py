@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from abovechance.best import Candidates, examples_for_difference
+from abovechance.best.planning import largest_correlation
 from abovechance.best.selection import above_start
 from abovechance.core.errors import InputError
 from tests.best.simulated import answers
@@ -51,6 +52,17 @@ def test_very_many_examples_are_those_of_the_normal_approximation():
     assert examples_for_difference(0.002, 1, 0.6) == pytest.approx(
         (critical + stats.norm.isf(0.2)) ** 2 * variance / 0.002**2, rel=3e-3
     )
+
+
+def test_impossible_correlations_are_the_largest_possible_one() -> None:
+    possible = largest_correlation(0.5, 0.9)
+    assert possible == pytest.approx(1 / 3)
+    assert examples_for_difference(0.4, 5, correlation=0.9) == examples_for_difference(
+        0.4, 5, correlation=possible
+    )
+    assert examples_for_difference(0.4, 5, correlation=0) > examples_for_difference(0.4, 5, correlation=0.9)
+    assert largest_correlation(0.3, 0.3) == pytest.approx(1)
+    assert largest_correlation(0.5, 1.0) == 1
 
 
 def test_more_candidates_need_more_examples() -> None:

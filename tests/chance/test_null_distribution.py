@@ -634,6 +634,18 @@ def test_an_example_alone_draws_its_relevant_items_only_if_all_rank_the_same_ite
     assert null_distribution("recall@1", rankings, outside).fixed == pytest.approx(4 / 5)
 
 
+def test_the_order_of_candidates_does_not_decide_the_strata_of_rankings():
+    # A ranks the same items in each example, B others: no gold item of B can change its place
+    generator = np.random.default_rng(0)
+    names = [f"d{place}" for place in range(12)]
+    gold = [{name} for name in names]
+    first = [list(generator.permutation(names)) for _ in gold]
+    second = [list(generator.permutation([name, f"x{name}", f"y{name}"])) for name in names]
+    for rows in ([first, second], [second, first]):
+        with pytest.raises(InputError, match="can change its place"):
+            null_distribution("mrr", rows, gold)
+
+
 def test_rankings_in_strata_are_no_single_ranking():
     row, gold = [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 3.0, 4.0]
     result = null_distribution("kendall", row, gold, strata=["low", "low", "high", "high"])

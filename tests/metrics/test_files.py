@@ -60,9 +60,12 @@ def test_columns_that_a_file_may_lack(tmp_path):
         ("mrr", "b|a|c", "a|c", (tuple("bac"), frozenset("ac"))),
         ("exact_match", "a", '"[""a"", ""b""]"', ("a", ("a", "b"))),
         ("exact_match", "a", "7", ("a", "7")),
+        ("exact_match", "[7]", "[7]", ("[7]", "[7]")),
+        ("exact_match", "[true]", "[true]", ("[true]", "[true]")),
         ("exact_match", "a", "[]", ("a", "[]")),
         ("exact_match", "a", "[x", ("a", "[x")),
-        ("pass@1", "a", '"[""a"", ""b""]"', (("a",), ("a", "b"))),
+        ("pass@1", "a", '"[""a"", ""b""]"', (("a",), ("a", "b", '["a", "b"]'))),
+        ("pass@1", "[7]", "[7]", (("[7]",), "[7]")),
     ],
 )
 def test_forms_of_answers(name, prediction, gold, as_read, tmp_path):

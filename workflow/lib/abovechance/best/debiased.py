@@ -49,7 +49,8 @@ class Debiased:
     observed
         The observed value, which is too high on average.
     value
-        The debiased estimate; missing (nan) with fewer than ``FEWEST_CLUSTERS`` clusters of examples.
+        The debiased estimate; missing (nan) with fewer than ``FEWEST_CLUSTERS`` clusters of
+        examples, by their effective number (Kish).
     low, high
         The ends of the interval; missing in the same case.
     confidence
@@ -84,7 +85,8 @@ def debiased_score(
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
     # the variance in units of that of right and wrong answers with the same mean
     spreads = candidates.means * (1 - candidates.means)
-    ratio = noise.variance / spreads.mean() if noise.variance > 1e-12 else 1.0
+    members = candidates.scores.shape[1] / noise.clusters  # which count as one if no score varies
+    ratio = noise.variance / spreads.mean() if noise.variance > 1e-12 else members
     if spreads[chosen] > 1e-12:
         ratio = max(ratio, noise.variances[chosen] / spreads[chosen])
     if noise.clusters == candidates.scores.shape[1]:
@@ -136,8 +138,9 @@ def debiased_difference(
     lower, upper = (-float(ndtri(tail)) for tail in noise.tails(int(rivals.sum()), confidence))
     # two more differences, which cancel: a few that are all alike do not show how much they vary (Bonett
     # and Price, 2012)
-    largest = float(np.nanmax(abs(differences[chosen])))
-    own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)] + 2 * largest**2 / evaluated
+    largest = float(np.nanmax(abs(differences[chosen]))) or 1.0
+    doubt = 2 * largest**2 / evaluated * max(evaluated / noise.clusters, 1.0) ** 2
+    own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)] + doubt
     error = sqrt(max(noise.variance, own_variance) / evaluated)
     low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
     value = _crossfitted(of_start, differences, splits, seed)

@@ -41,7 +41,8 @@ def examples_for_difference(
     accuracy
         Accuracy of the start.
     correlation
-        Correlation between the answers of two candidates to the same example, in [0, 1).
+        Correlation between the answers of two candidates to the same example, in [0, 1); lowered to the
+        largest that is possible with the two accuracies (``largest_correlation``).
     alpha
         Significance level.
     power
@@ -70,8 +71,9 @@ def examples_for_difference(
             f"accuracy {accuracy:g} plus difference {difference:g} is above 1; use a smaller difference"
         )
     better = min(better, 1.0)
-    covariance = correlation * sqrt(accuracy * (1 - accuracy) * better * (1 - better))
     # shares of examples that just the start answers correctly, and just the better candidate
+    possible = min(correlation, largest_correlation(accuracy, better))
+    covariance = possible * sqrt(accuracy * (1 - accuracy) * better * (1 - better))
     worse_alone = max(accuracy * (1 - better) - covariance, 0.0)
     better_alone = worse_alone + difference
     critical = largest_normal(candidates, 0.5, alpha)
@@ -82,6 +84,15 @@ def examples_for_difference(
     if examples > MOST_EXAMPLES:
         raise InputError(f"more than {MOST_EXAMPLES:,} examples were needed; expected a larger difference")
     return examples
+
+
+def largest_correlation(lower: float, higher: float) -> float:
+    """Return the largest possible correlation of answers with these accuracies, in [0, 1].
+
+    It is that of answers of which the better candidate has all right that the other one has right.
+    """
+    spread = lower * (1 - lower) * higher * (1 - higher)
+    return min(lower * (1 - higher) / sqrt(spread), 1.0) if spread > 0 else 1.0
 
 
 def _power(examples: int, better_alone: float, worse_alone: float, level: float) -> float:

@@ -36,7 +36,8 @@ OUTCOMES = TableSchema(
             "actual number of prompts to choose from; lower than requested_prompts if fewer prompts exist"
         ),
         "prompt": Column.whole(
-            "number of the chosen prompt, which has the best validation accuracy; on ties, the lowest number"
+            "number of the chosen prompt, which has the best validation accuracy, or the best standardized "
+            "score if prompts have different examples; on ties, the lowest number"
         ),
         "validation_examples": Column.whole(
             "number of validation examples on which the chosen prompt is evaluated"

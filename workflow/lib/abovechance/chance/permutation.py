@@ -129,7 +129,7 @@ class NullDistribution:
         sizes = np.abs([self.observed, self.expected])
         if sizes[1] < 1e-3 * sizes[0]:  # about 0, such as the mean of correlations over random permutations
             sizes = sizes[:1]
-        smallest = sizes[sizes > TOLERANCE * sizes.max()].min(initial=np.inf)
+        smallest = sizes[sizes > max(TOLERANCE * sizes.max(), 1e-12)].min(initial=np.inf)
         # three digits that are not 0
         digits = 3 if smallest >= 0.1 else min(2 - floor(log10(smallest)), 12)
         # adding 0 makes -0 a 0
@@ -352,7 +352,8 @@ def _strata(
     if choices is not None:
         return [frozenset(listed) for listed in choices]
     if metric.answers == "ranking":
-        return [(frozenset(row), len(gold)) for row, gold in zip(rows[0], answers, strict=True)]
+        items_of_all = zip(*([*map(frozenset, row)] for row in rows), strict=True)
+        return [(*items, len(gold)) for items, gold in zip(items_of_all, answers, strict=True)]
     if metric.answers in ("text", "attempts"):
         return [_type(answer[0] if isinstance(answer, tuple) else answer) for answer in answers]
     return [0] * len(answers)

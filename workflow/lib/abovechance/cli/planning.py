@@ -30,7 +30,7 @@ from abovechance.cli.options import (
     refuse,
     share,
 )
-from abovechance.cli.output import expanded, show, write_figure
+from abovechance.cli.output import expanded, show, tell_note, write_figure
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
 from abovechance.study.own_tasks import task_chances
@@ -211,7 +211,7 @@ def _plan_search(
     alpha: float | None,
 ) -> pd.DataFrame:
     """Return the number of validation examples of a search, as one row."""
-    from abovechance.best.planning import POWER, examples_for_difference
+    from abovechance.best.planning import POWER, examples_for_difference, largest_correlation
 
     if difference is None:
         raise InputError("--candidates needs --difference, such as --difference 0.05")
@@ -222,9 +222,12 @@ def _plan_search(
         "correlation": 0.5 if correlation is None else correlation,
         "alpha": ALPHA if alpha is None else alpha,
     }
-    return pd.DataFrame(
-        [plan | {"power": POWER, "examples_needed": examples_for_difference(**plan)}], dtype=object
-    )
+    examples = examples_for_difference(**plan)
+    possible = largest_correlation(plan["accuracy"], min(plan["accuracy"] + difference, 1.0))
+    if plan["correlation"] > possible:
+        tell_note(f"answers with these accuracies correlate by at most {possible:.3f}, so this is assumed")
+        plan["correlation"] = possible
+    return pd.DataFrame([plan | {"power": POWER, "examples_needed": examples}], dtype=object)
 
 
 @app.command(

@@ -73,7 +73,7 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
         candidate lacks an example, or rows of one example disagree.
     """
     table = _checked(path, NEEDED, OPTIONAL, candidate_columns, "1")
-    if "attempt" in table and metric.answers != "attempts":
+    if "attempt" in table and metric.answers != "attempts" and "attempt" not in candidate_columns:
         raise InputError(
             f"{path}: has a column attempt, but {metric.name} needs one prediction for each example; use "
             "pass@k, or name the column with --candidates"
@@ -262,9 +262,10 @@ def _gold(text: str, metric: Metric, place: str) -> Any:
     if metric.answers == "number":
         return NUMBER.value(text, place)
     if metric.answers in ("text", "attempts") and text.startswith("["):
-        accepted = _json_list(text)
-        if accepted:
-            return tuple(accepted)
+        accepted = _json_list(text) or []
+        if accepted and all(isinstance(answer, str) for answer in accepted):
+            # an attempt may be a list itself
+            return (*accepted, text) if metric.answers == "attempts" else tuple(accepted)
     return text
 
 
@@ -272,12 +273,12 @@ def _items(text: str) -> list[str]:
     """Return the items of a list: JSON, or separated by ``|``."""
     listed = _json_list(text) if text.startswith("[") else None
     items = text.split(SEPARATOR) if listed is None else listed
-    return [item.strip() for item in items if item.strip()]
+    return [item.strip() for item in map(str, items) if item.strip()]
 
 
-def _json_list(text: str) -> list[str] | None:
+def _json_list(text: str) -> list[Any] | None:
     try:
         values = json.loads(text)
     except ValueError:
         return None
-    return [str(value) for value in values] if isinstance(values, list) else None
+    return values if isinstance(values, list) else None
