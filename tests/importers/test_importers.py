@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 import zlib
 from dataclasses import replace
@@ -84,6 +85,19 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     note = "community|sums: the metric is acc; for another one, use --metric acc_norm"
     assert read_runs([path], Options())[0].notes[0] == note
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
+
+
+def test_helm_instances_without_the_metric_are_told(tmp_path):
+    # HELM computes no value of some metrics where the model predicted nothing
+    results = [helm_result(f"id{place}", trial, 1.0) for place in range(5) for trial in range(2)]
+    for result in results[7:]:
+        result["stats"] = result["stats"][1:]
+    perturbed = helm_result("id0", 0, 1.0, perturbation={"name": "typos"})
+    perturbed["stats"] = perturbed["stats"][1:]
+    (run,) = read_runs([write_helm(tmp_path / "run", [*results, perturbed])], Options())
+    assert len(run.rows) == 7
+    assert "run: instances without exact_match are left out: 3" in run.notes
+    assert run.unscored == 3
 
 
 def test_helm_metrics_of_several_completions_ask_for_the_chance(tmp_path):
@@ -240,6 +254,19 @@ def test_lighteval(tmp_path, texts):
     assert result[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "community|sums", 3]
 
 
+def test_lighteval_ids_that_begin_again_with_each_split(tmp_path):
+    rows = [lighteval_row(place, [-2.0, -1.0], place % 2) for place in (0, 1, 2, 0, 1)]
+    for place, row in enumerate(rows):
+        row["doc"]["query"] = f"Q{place}"
+    result = imported(write_lighteval(tmp_path, rows), prompts=1)
+    assert result["example"].nunique() == 5
+    assert result["correct"].tolist() == [False, True, False, False, True]
+    assert [name.partition(" ")[0] for name in result["example"]] == ["0", "1", "2", "0", "1"]
+    rows[3]["doc"]["query"] = "Q0"  # the same example twice
+    with pytest.raises(InputError, match="example '0' has two rows"):
+        imported(write_lighteval(tmp_path / "again", rows), prompts=1)
+
+
 def test_lighteval_generation_goes_by_its_metric_and_asks_for_the_chance(tmp_path):
     row = lighteval_row(0, [-1.0], 0)
     row["doc"]["choices"], row["metric"] = ["4"], {"exact_match": 1.0}
@@ -389,6 +416,38 @@ def test_inspect_logs_in_zstandard_zip_and_json(tmp_path):
         for name, value in files.items():
             archive.writestr(name, json.dumps(value))
     pd.testing.assert_frame_equal(imported(tmp_path / "other.eval", prompts=1), rows)
+
+
+def test_an_inspect_sample_that_was_written_again_replaces_the_earlier_one(tmp_path):
+    files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
+    name = "samples/1_epoch_1.json"
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the name that comes twice
+        archive.writestr(name, json.dumps(inspect_sample(1, "none") | {"error": {"message": "timeout"}}))
+        for member, value in files.items():
+            archive.writestr(member, json.dumps(value))
+    rows = imported(tmp_path / "log.eval", prompts=1)
+    assert sorted(zip(rows["example"], rows["correct"], strict=True)) == [("0", True), ("1", False)]
+
+
+def test_inspect_samples_in_several_files_are_not_read(tmp_path):
+    files = inspect_files([])
+    files |= {"samples/0_epoch_1/sample.json": {}, "samples/0_epoch_1/messages/0.json": {}}
+    with pytest.raises(InputError, match="each sample is in several files"):
+        imported(write_zstandard_zip(tmp_path / "log.eval", files), prompts=1)
+
+
+def test_failed_inspect_logs_in_a_folder_are_left_out(tmp_path):
+    samples = [inspect_sample(0, "C"), inspect_sample(1, "I")]
+    write_zstandard_zip(tmp_path / "a.eval", inspect_files(samples[:1], "cancelled"))
+    write_zstandard_zip(tmp_path / "b.eval", inspect_files(samples))
+    (run,) = read_runs([tmp_path], Options())
+    assert len(run.rows) == 2
+    assert [note for note in run.notes if "a.eval: its status is 'cancelled'" in note]
+    with pytest.raises(InputError, match="a.eval: its status is 'cancelled'"):
+        read_runs([tmp_path], Options(each_file=True))
+    diagnoses, _ = diagnose([tmp_path], Options(command="doctor"))
+    assert [sign.suspicion.check for sign in diagnoses if "a.eval" in sign.file] == ["unreadable"]
 
 
 def test_inspect_samples_without_a_score_are_not_wrong_ones(tmp_path):

@@ -53,6 +53,44 @@ def test_lm_evaluation_harness(tmp_path):
     assert rows[["model", "task", "shots"]].iloc[0].tolist() == ["org--model", "sums", 4]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "model"),
+    [
+        ("pretrained=org/model", "org--model"),
+        ("pretrained=org/model,revision=main,dtype=float16", "org--model"),
+        ("pretrained=org/model,revision=step1000", "org--model@step1000"),
+        ({"pretrained": "org/model", "revision": "v2", "peft": "org/lora"}, "org--model@v2+org--lora"),
+        (None, "org--model"),
+        ("", "org--model"),
+    ],
+)
+def test_revisions_and_adapters_are_models_of_their_own(tmp_path, arguments, model):
+    path = write_lm(tmp_path, [lm_sample(0, [-1.0, -2.0], 0)])
+    file = next(tmp_path.glob("results_*.json"))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"config": {"model_args": arguments}}))
+    assert [run.model for run in read_runs([path], Options())] == [model]
+
+
+def test_a_score_that_is_no_mean_is_told(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place % 2) for place in range(4)]
+    path = write_lm(tmp_path, samples)
+    file = next(tmp_path.glob("results_*.json"))
+    results = json.loads(file.read_text())
+    listed = [{"metric": "acc", "aggregation": "def agg_gpirt(items): ..."}]
+    for score, noted in ((0.431, True), (0.5, False)):
+        changes = {"results": {"sums": {"acc,none": score}}, "configs": {"sums": {"metric_list": listed}}}
+        file.write_text(json.dumps(results | changes))
+        (run,) = read_runs([path], Options())
+        assert any("0.431, is not the mean over examples" in note for note in run.notes) == noted
+
+
+def test_a_target_that_is_no_choice_is_told_with_its_row(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place % 2) for place in range(4)]
+    samples[2]["target"] = "7"
+    with pytest.raises(InputError, match="row 3.*'7'"):
+        read_runs([write_lm(tmp_path, samples)], Options())
+
+
 def test_metrics_that_accept_several_guesses_ask_for_the_chance(tmp_path):
     """The correct choice is one of the two likeliest: a guesser is right in half of four choices."""
     metrics = {"metrics": ["r@1", "r@2"], "r@1": 0.0, "r@2": 1.0}

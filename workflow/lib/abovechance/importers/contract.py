@@ -33,7 +33,8 @@ EVIDENCE = ("question", "context", "output", "answer", "target", "truncated", "c
 class UnsupportedMetric(InputError):
     """No metric of the results says of each example whether it is correct, or several do.
 
-    Also if the results lack the metric, the filter or the epoch that is asked for.
+    Also if the results lack the metric, the filter or the epoch that is asked for, or if their evaluation
+    failed.
 
     Attributes
     ----------
@@ -399,7 +400,7 @@ def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[st
 
 
 def left_out(error: UnsupportedMetric) -> str:
-    """Return a note on results that are left out because of their metric."""
+    """Return a note on results that are left out because of their metric or a failed evaluation."""
     return f"left out: {error}"
 
 

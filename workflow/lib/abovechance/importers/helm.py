@@ -63,6 +63,9 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     if omitted := int((table["split"] != split).sum()):
         notes.append(f"{folder.name}: {omitted} results of other splits than '{split}' are left out")
     table = table[table["split"] == split]
+    unscored = len(_pairs(instances, split, file) - {*zip(table["example"], table["prompt"], strict=True)})
+    if unscored:
+        notes.append(f"{folder.name}: instances without {metric} are left out: {unscored}")
     with as_written_by(TOOL, str(folder)):
         chances = _chances(folder)
     table["chance"] = table["example"].map(chances) if chances else float("nan")
@@ -80,7 +83,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     needs_name = options.each_file or options.command in ("check", "import")
     if needs_name and rows["prompt"].nunique() == 1:
         rows = rows.drop(columns="prompt")
-    yield Run(str(folder), *_setting(folder), rows, notes, reported, metric)
+    yield Run(str(folder), *_setting(folder), rows, notes, reported, metric, unscored=unscored)
 
 
 def _setting(folder: Path) -> Setting:
@@ -149,6 +152,31 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
         )
 
 
+def _pairs(instances: list[Any], split: str, file: Path) -> set[tuple[str, str]]:
+    """Return example and prompt of each instance of a split, whichever metrics it has."""
+    pairs = set()
+    for place, instance in enumerate(instances):
+        location = f"{file}, instance {place}"
+        with as_written_by(TOOL, location):
+            names = [stat["name"] for stat in instance.get("stats") or []]
+            of_split = any(
+                not name.get("perturbation") and str(name.get("split", "")) == split for name in names
+            )
+            if of_split and not instance.get("perturbation"):
+                pairs.add((_example(instance, location), _prompt(instance)))
+    return pairs
+
+
+def _example(instance: dict[str, Any], place: str) -> str:
+    if instance["instance_id"] is None:
+        raise InputError(f"{place}: instance_id is empty; expected a text")
+    return named(instance["instance_id"], place)
+
+
+def _prompt(instance: dict[str, Any]) -> str:
+    return str(instance.get("train_trial_index") or 0)
+
+
 def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str, object]:
     value = float(stat["sum"]) / stat["count"]
     metric = stat["name"]["name"]
@@ -156,11 +184,9 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str
         raise UnsupportedMetric(
             f"{place}: {metric} is {value}; expected a metric of 0 or 1 for each instance"
         )
-    if instance["instance_id"] is None:
-        raise InputError(f"{place}: instance_id is empty; expected a text")
     return {
-        "example": named(instance["instance_id"], place),
-        "prompt": str(instance.get("train_trial_index") or 0),
+        "example": _example(instance, place),
+        "prompt": _prompt(instance),
         "split": str(stat["name"].get("split", "")),
         "predicted": _predicted(instance, value),
         "correct": value == 1,

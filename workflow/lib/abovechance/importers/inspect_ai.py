@@ -80,7 +80,9 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
     """
     samples = list(map(_needed, samples))
     if log.get("status") not in (None, "success"):
-        raise InputError(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
+        # in a folder, it is left out, since inspect keeps logs of failed evaluations beside those of retries
+        kind = InputError if options.command == "doctor" else UnsupportedMetric
+        raise kind(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     by_epoch = _by_epoch(samples, path)
     epochs, suspicions = [options.epoch or 1], []
     runs: list[Run] = []
@@ -245,7 +247,13 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
             names = archive.namelist()
             if "header.json" not in names:
                 raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
-            members = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+            if any(re.fullmatch(r"samples/.+_epoch_\d+/.+", name) for name in names):
+                raise InputError(
+                    f"{path}: each sample is in several files; expected one file for each sample"
+                )
+            # a sample that was written again replaces the earlier one of this name
+            of_samples = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            members = list(dict.fromkeys(of_samples))
             header = _member(path, archive, "header.json")
             # the rest of a sample is much larger
             samples = [_needed(_member(path, archive, name)) for name in members]

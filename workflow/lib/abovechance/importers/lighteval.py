@@ -18,6 +18,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
+from abovechance.core.provenance import digest
 from abovechance.core.reading import as_written_by, read_json, read_parquet
 from abovechance.core.untrusted import named
 from abovechance.importers.contract import (
@@ -57,7 +58,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     names = []
     for number, cell in enumerate(cells):
         with as_written_by(TOOL, f"{path}, row {number}"):
-            cell["metric"] = _value(cell["metric"])
+            cell["metric"], cell["doc"] = _value(cell["metric"]), _value(cell["doc"])
             names.append([name for name, value in cell["metric"].items() if value is not None])
     metric = _metric(list(dict.fromkeys(name for row in names for name in row)), options.metric, path)
     rows = []
@@ -65,6 +66,8 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         with as_written_by(TOOL, f"{path}, row {number}"):
             rows.append(_row(row, number, f"{path}, row {number}", metric))
     frame = pd.DataFrame(rows)
+    if frame["example"].duplicated().any():  # ids begin again with each split of the task's examples
+        frame["example"] = _with_questions(frame["example"], frame["question"])
     notes = []
     if len(frame) < len(cells):
         omitted = len(cells) - len(frame)
@@ -94,6 +97,12 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         reported=reported,
         metric=metric or "acc",
     )
+
+
+def _with_questions(examples: pd.Series, questions: pd.Series) -> pd.Series:
+    """Return ids with a digest of the question; the ids alone if an example has several rows nevertheless."""
+    names = [f"{name} {digest(str(text))[:8]}" for name, text in zip(examples, questions, strict=True)]
+    return examples if len({*names}) < len(names) else pd.Series(names, examples.index)
 
 
 def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:

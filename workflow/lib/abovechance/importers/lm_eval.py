@@ -214,7 +214,14 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         shots = results.content.get("n-shot", {}).get(results.task) or 0
         shots = number_of_shots(shots, f"{results.file}, n-shot of {results.task}")
         model = results.content.get("model_name") or path.parent.name or "model"
+        model = f"{model}{_variant(results.content.get('config'))}"
         reported = results.reported(metric or "acc", chosen[0].filter)
+        score = results.of_task("results").get(f"{metric or 'acc'},{chosen[0].filter}")
+    is_other = isinstance(score, int | float) and abs(score - float(rows["correct"].mean())) > 1e-9
+    if reported.accuracy is None and is_other:
+        notes.append(
+            f"{path.name}: {reported.place}, {score:g}, is not the mean over examples, which is judged here"
+        )
     if _is_selection(rows, reported):
         notes.append(
             f"{path.name}: has {len(rows)} of {reported.examples} examples; "
@@ -231,6 +238,20 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         reported=reported,
         metric=_named(metric, chosen),
     )
+
+
+def _variant(config: Any) -> str:
+    """Return the words for the revision and the adapter of a model, of which its name does not tell.
+
+    Other arguments, such as those of precision, are not part of the model.
+    """
+    arguments = config.get("model_args") if isinstance(config, dict) else None
+    if isinstance(arguments, str):
+        arguments = dict(part.partition("=")[::2] for part in arguments.split(","))
+    if not isinstance(arguments, dict):
+        return ""
+    words = {"@": arguments.get("revision"), "+": arguments.get("peft"), "+delta ": arguments.get("delta")}
+    return "".join(f"{sign}{word}" for sign, word in words.items() if word not in (None, "", "main", "None"))
 
 
 def _is_selection(rows: pd.DataFrame, reported: Reported) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,21 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
     """
     readings, problems = [], []
     for reading in (_by_text, _by_number, _by_context):
+        correct_choices: list[set[int]] = []
         try:
-            readings.append([reading(sample) for sample in samples])
+            for sample in samples:
+                correct_choices.append(reading(sample))
         except InputError as error:
-            problems.append(error)
+            problems.append((len(correct_choices), error))
+        else:
+            readings.append(correct_choices)
     if metric is not None:  # targets are needed for the chance and the correct choices alone
         agreed: Sequence[set[int] | None] = _agreed(samples, readings) or [None] * len(samples)
         return pd.DataFrame(
             [_recorded(sample, metric, correct) for sample, correct in zip(samples, agreed, strict=True)]
         )
     if not readings:
-        raise problems[0]
+        raise max(problems, key=itemgetter(0))[1]  # of the reading that most samples agree with
     candidates = [
         [_judged(sample, correct) for sample, correct in zip(samples, reading, strict=True)]
         for reading in readings
