@@ -28,18 +28,22 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import pandas as pd
 import yaml
 from typer.testing import CliRunner
 
 from abovechance.archive import bundle
 from abovechance.archive.rerun import rerun
+from abovechance.best.gate import Gate
 from abovechance.cli.app import app
 from abovechance.core.errors import InputError
 from abovechance.core.reading import read_yaml
 from abovechance.results.imported import IMPORTED, as_imported, read_imported, settings_in
 from abovechance.study.config import resolve
+from abovechance.study.own_tasks import read_own
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import WRITERS, sound
+from tests.releases import write_release
 from tests.results.test_likelihoods import predictions
 from tests.shown.test_differences import study
 from tests.workflow.test_commands import write_logs
@@ -83,6 +87,9 @@ COMMANDS: dict[str, list[list[str]]] = {
     "results.csv": [["pvi", "results.csv"]],
     "predictions.csv": [["chance", "predictions.csv", "--metric", "accuracy"]],
     "attempts.csv": [["chance", "attempts.csv", "--metric", "pass@5", "--candidates", "prompt,harness"]],
+    "floor.csv": [["chance", "floor.csv", "--metric", "pass@1", "--floor", "b-floor.csv"]],
+    "scores.csv": [["check", "scores.csv"]],
+    "release": [["check", "release"], ["items", "release"]],
     "evals.zip": [["variance", "evals.zip"]],
     "study.zip": [["verify", "study.zip"]],
     "first": [["diff", "first", "second"], ["check", "first"], ["compare", "first"], ["items", "first"]],
@@ -146,6 +153,17 @@ def sound_files(folder: Path) -> dict[str, list[list[str]]]:
         usual = [["doctor", f"log-{name}"], ["check", f"log-{name}", "--prompts", "1"]]
         commands[f"log-{name}"] = [*commands.get(f"log-{name}", []), *usual]
     shutil.copy2(REPOSITORY / "config.yaml", folder / "mine.yaml")
+    write_release(folder, models=["base"], tasks=["novel_concepts"], shots=[1], prompts=4)
+    for name, score in (("floor.csv", "0"), ("b-floor.csv", "1")):
+        rows = "".join(f"e{place},{score if place % 3 else '0.5'}\n" for place in range(12))
+        (folder / name).write_text(f"example,score\n{rows}")
+    names = "model,task,examples,choices,best_accuracy,prompts"
+    (folder / "scores.csv").write_text(f"{names}\nm,t,100,4,0.37,20\nm,u,250,2,0.6,3\n")
+    for suffix, write in TASK_WRITERS.items():
+        write(pd.DataFrame(OWN_TASK), folder / f"task{suffix}")
+    gate = Gate("start", dict.fromkeys("abcdef", 0.0), planned=3)
+    gate.consider("better", dict.fromkeys("abcdef", 1.0))
+    gate.save(folder / "gate.json")
     values = {name: -1 - np.random.default_rng(0).random((3, 12, 2)) for name in ("a", "b")}
     for name in ("first", "second"):
         study(folder / name, values, ["k0", "k1", "k2"])
@@ -182,7 +200,17 @@ def rerun_without_jobs(path: Path) -> None:
         rerun(path, Path(folder) / "rerun")
 
 
+OWN_TASK = {"text": ["1 + 1 =", "2 + 3 ="], "choices": [["2", "3"], ["5", "6"]], "answer": ["2", "5"]}
+TASK_WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    ".jsonl": lambda table, path: table.to_json(path, orient="records", lines=True),
+    ".csv": lambda table, path: table.assign(choices=table["choices"].map(json.dumps)).to_csv(
+        path, index=False
+    ),
+    ".parquet": lambda table, path: table.to_parquet(path),
+}
 READERS: dict[str, Callable[[Path], None]] = {
+    **{f"task{suffix}": read_own for suffix in TASK_WRITERS},
+    "gate.json": Gate.load,
     "mine.yaml": read_config,
     "imported.parquet": read_predictions,
     "archive.zip": rerun_without_jobs,

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from abovechance.chance.published_scores import judge_scores, read_scores
 from abovechance.chance.random_baseline import RandomBaseline
@@ -78,6 +79,17 @@ def rates(name, column):
     return table[heading].str.split().str[0].astype(float)
 
 
+def size_of_score_test(examples):
+    """The largest probability that the score test of two equally good models has p <= 0.05."""
+    differ = np.arange(examples + 1)
+    rejects = np.zeros(examples + 1)
+    for count in differ[1:]:
+        first_only = np.arange(count + 1)
+        rejected = (2 * first_only - count) ** 2 / count >= stats.chi2.isf(0.05, 1)
+        rejects[count] = stats.binom.pmf(first_only[rejected], count, 0.5).sum()
+    return max(stats.binom.pmf(differ, examples, share) @ rejects for share in np.linspace(0, 1, 101))
+
+
 def test_quotations_of_the_validation_page():
     overview = validation.read(VALIDATION, "rates")
     ours = overview["test"].str.startswith("`compare`, p-value") | overview["test"].str.contains("groups")
@@ -92,6 +104,9 @@ def test_quotations_of_the_validation_page():
         (r"does so in up to (\d+) % of studies", [100 * usual.max(axis=None)]),
     )
     assert 0.2 < single.mean() < 0.3  # "a quarter of studies"
+    sizes = [100 * max(map(size_of_score_test, examples)) for examples in ([4], range(5, 51))]
+    pattern = r"at most (\d+\.\d) % of studies with 4\s+examples, and (\d\.\d) % with 5 to 50"
+    assert not wrong("validation", (pattern, sizes))
     row = rates("randomization", "maximum tail").idxmax()
     worst = [100 * rates("randomization", name)[row] for name in ("maximum tail", "randomization test")]
     assert not wrong("method", (r"hypothesis in (\d+) % of studies, .*? in (\d\.\d) % \(", worst))

@@ -60,15 +60,15 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
 }
 EXACT = {"gate-decisions", "baselines", "baselines-speed"}  # without random numbers
 STATED = 0.05  # the rate that all of these state
-# test or interval, its table and column, and the rows in which the assumptions hold and it can err
+# test or interval, its table, how its columns begin, and the rows in which assumptions hold and it can err
 RATES = [
     ("`compare`, p-value", "tests", "`p`", r"^(?!power)"),
-    ("`compare`, p-value, unequal clusters", "unequal-clusters", "correlation 0.5", ""),
+    ("`compare`, p-value, unequal clusters", "unequal-clusters", "correlation", ""),
     ("`compare`, p-value over seeds", "seeds", "`over_seeds`, true difference 0", ""),
     ("`compare`, interval for prompts like these", "prompts", "interval for prompts like these", ""),
     ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", ""),
     ("`compare`, groups of several models", "several-models", "simultaneous intervals", "^(?!.*vary)"),
-    ("Tango's interval", "intervals", "score (Tango)", ""),
+    ("Tango's interval, 10 to 200 examples", "intervals", "score (Tango)", ""),
     ("randomization test", "randomization", "randomization test", ""),
     ("gate of a prompt search", "gate", "gate", ""),
 ]
@@ -123,8 +123,9 @@ def rates(text: str) -> str:
     rows: list[dict[str, object]] = []
     for test, name, column, kind in RATES:
         table = read(text, name)
-        heading = next(heading for heading in table.columns if heading.startswith(column))
-        texts = table.loc[table.agg(" ".join, axis=1).str.contains(kind), heading]
+        rows_of_kind = table.agg(" ".join, axis=1).str.contains(kind)
+        columns = [heading for heading in table.columns if heading.startswith(column)]
+        texts = table.loc[rows_of_kind, columns].stack()
         values = texts.str.split().str[0].astype(float)
         rows.append(
             {
