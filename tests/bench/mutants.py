@@ -35,6 +35,7 @@ SUBJECTS = {
         ["tests/compare", "tests/core/test_estimates.py", "tests/core/test_resampling.py"],
     ),
     "doctor": (["doctor"], ["tests/doctor"]),
+    "importers": (["importers"], ["tests/importers", "tests/doctor"]),
     "items": (["items"], ["tests/items"]),
     "ladder": (["ladder"], ["tests/ladder"]),
     "metrics": (["metrics"], ["tests/metrics", "tests/chance/test_null_distribution.py"]),
