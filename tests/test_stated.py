@@ -170,3 +170,35 @@ def test_intervals_of_the_gate():
     student, low, high = intervals(200, 20, 20)
     wider = 100 * (high - low) / (student.high - student.low) - 100
     assert not wrong("gate", (r"With 200 examples, 20 gains and 20 losses, it is (\d+) % wider", [wider]))
+
+
+def tables(name):
+    """The Markdown tables of a page, with their headings."""
+    text = (REPOSITORY / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    for table in re.findall(r"^\|.*\n\|[-| ]+\n(?:\|.*\n)+", text, re.MULTILINE):
+        heading, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+        yield pd.DataFrame(rows, columns=heading)
+
+
+def test_the_table_of_models():
+    (types,) = [table for table in tables("models") if "type" in table]
+    paths = types["path"].value_counts()
+    assert types["type"].is_unique
+    assert (types["difference"].astype(float) < 1e-4).all()
+    pattern = (
+        r"(\d+) types could be tested: (\d+) use the tree path, (\d+) the batched path and (\d+) the plain"
+    )
+    counts = [len(types), *paths[["tree", "batched", "plain"]]]
+    assert not wrong("models", (pattern, counts))
+
+
+def test_ratios_of_times():
+    ratios = 0
+    for table in tables("performance"):
+        for heading in (heading for heading in table if " / " in heading):
+            first, second = (table[name].astype(float) for name in heading.split(" / "))
+            digits = table[heading].str.partition(".")[2].str.len()
+            for value, text, places in zip(first / second, table[heading], digits, strict=True):
+                assert value == pytest.approx(float(text), abs=0.011 * float(text) + 0.5 * 10**-places)
+                ratios += 1
+    assert ratios == 10
