@@ -6,10 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import abovechance
 from abovechance import best, compare, pvi, variance
+from abovechance.best import Candidates
 from abovechance.chance import null_distribution
+from abovechance.compare.samples import prompted
 from abovechance.core.arrays import floats
 from abovechance.core.errors import InputError, check_inside
+from abovechance.items.classical import item_statistics
+from abovechance.items.smaller import flipped_pairs
 
 NUMBERS = [1.0, 2.0, np.nan]
 
@@ -95,6 +100,29 @@ def test_what_is_no_number_is_an_input_error(wrong):
         floats(wrong)
 
 
+def test_masked_rows_of_a_list_are_missing():
+    row = np.ma.array([0.5, 0.9, 0.1], mask=[False, True, False])
+    np.testing.assert_array_equal(floats([row, [1.0, 2.0, 3.0]]), [[0.5, np.nan, 0.1], [1, 2, 3]])
+    with pytest.raises(InputError, match="accuracies are missing"):
+        abovechance.draw(row, abovechance.RandomBaseline.from_chance(0.5, 10))
+    with pytest.raises(InputError, match="accuracies are missing"):
+        abovechance.draw([], abovechance.RandomBaseline.from_chance(0.5, 10))
+
+
+def test_dictionaries_and_sets_have_no_order_of_examples():
+    labels = {"e1": "a", "e2": "b", "e3": "a"}
+    for call in (
+        lambda: null_distribution("accuracy", labels, [*labels.values()]),
+        lambda: null_distribution("accuracy", [*labels.values()], labels),
+        lambda: null_distribution("accuracy", ["a", "b"], {"a", "b"}),
+        lambda: pvi.by_group([0.1, 0.2, 0.3], labels),
+    ):
+        with pytest.raises(InputError, match="are a (dict|set); expected a list"):
+            call()
+    with pytest.raises(InputError, match="groups are a DataFrame"):
+        pvi.one_way(pd.DataFrame({0: [1.0, 2, 3], 1: [2.0, 3, 5]}))
+
+
 def test_series_of_one_index_in_two_orders_are_an_error():
     first = pd.Series([1.0, 0, 1, 1, 0, 0], index=[*"abcdef"])
     second = pd.Series([1.0, 1, 0, 1, 0, 1], index=[*"fedcba"])
@@ -116,5 +144,18 @@ def test_series_of_one_index_in_two_orders_are_an_error():
     assert compare.compare(with_numbers, second).better == compare.compare(first, [*second]).better
     twice = [0, 0, 1, 1, 2, 2]
     assert compare.compare(first.set_axis(twice), second.set_axis(twice)).examples == 6
+    rows = pd.DataFrame([first, second.reindex(first.index), first])
+    in_other_order = rows[[*"bacdef"]]
+    for call in (
+        lambda: Candidates.from_scores([first, second]),
+        lambda: null_distribution("accuracy", [gold, gold[::-1]], gold),
+        lambda: null_distribution("accuracy", [gold] * 30 + [gold[::-1]], gold),
+        lambda: prompted([rows, in_other_order]),
+        lambda: flipped_pairs(first, second),
+        lambda: item_statistics(rows, groups=second),
+        lambda: pvi.repeated_measures([first, second]),
+    ):
+        with pytest.raises(InputError, match="the same labels in different orders"):
+            call()
     frame = pd.DataFrame([gold, gold], index=[1, 0])
     assert null_distribution("accuracy", frame, gold).observed == 1

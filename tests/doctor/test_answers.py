@@ -48,6 +48,16 @@ def test_equal_scores(ties, choices, severity):
         )
 
 
+def test_ties_of_results_without_scores():
+    # as in a study, whose predictions have no scores
+    for ties, severity in ((24, []), (25, ["suspicious"]), (49, ["suspicious"]), (50, ["grave"])):
+        rows = base().drop(columns="logprobs", errors="ignore")
+        rows["tie"] = np.arange(len(rows)) < ties
+        assert severities(rows, "equal-scores") == severity
+    (sign,) = signs_in(rows, "equal-scores")
+    assert sign.evidence.endswith("wrong choice share the highest score in 50 of 100 examples (50 %)")
+
+
 def test_equal_scores_that_are_no_sign():
     logprobs = scores(50)
     for number in range(50):

@@ -19,7 +19,7 @@ def test_missing_numbers_and_scores():
         Suspicion(
             "missing-examples",
             "suspicious",
-            "examples are numbered up to 100, but 1 of 101 numbers are missing",
+            "examples are numbered up to 100, but 1 of 101 numbers is missing",
             "examples may have failed or been dropped, often the hard ones",
         )
     ]
@@ -73,7 +73,7 @@ def test_a_run_with_fewer_examples():
     assert sign == Suspicion(
         "missing-examples",
         "suspicious",
-        "1 of 100 examples (1 %) of a are missing",
+        "1 of 100 examples (1 %) of a is missing",
         "examples may have failed or been dropped, often the hard ones",
     )
 

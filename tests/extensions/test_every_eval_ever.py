@@ -385,6 +385,24 @@ def test_a_score_in_per_cent_is_as_rounded_as_a_share(tmp_path, name, highest, s
     assert verdict["better_than_chance"] == "unclear"
 
 
+@pytest.mark.parametrize(
+    ("highest", "score", "examples", "conclusion"),
+    [(1, 0.6, 100, "yes"), (100, 60.0, 100, "yes"), (1, 0.5, 1000, "no"), (100, 50.0, 1000, "no")],
+)
+def test_zeros_at_the_end_that_json_leaves_out_are_digits(tmp_path, highest, score, examples, conclusion):
+    write_records(sound(4, 60), tmp_path / "in")
+    (tmp_path / "in" / "0_samples.jsonl").unlink()
+    record = tmp_path / "in" / "0.json"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["score_details"] = {"score": score, "uncertainty": {"num_samples": examples}}
+    result["metric_config"] = {"metric_name": "acc", "lower_is_better": False, "max_score": highest}
+    record.write_text(json.dumps(content))
+    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1", "--choices", "2", "--json"]
+    (verdict,) = json.loads(run(*arguments).stdout)
+    assert verdict["better_than_chance"] == conclusion
+
+
 def test_rows_that_are_no_accuracy_get_no_verdict_and_stop_no_other_record(tmp_path):
     path = write_records(sound(4, 30), tmp_path / "in" / "odd")
     rows = [json.loads(line) for line in path.read_text().splitlines()]

@@ -14,6 +14,7 @@ from abovechance.chance.multiplicity import with_adjusted
 from abovechance.chance.verdicts import verdicts
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
+from abovechance.core.words import rounded_percent
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.report import Part, facts, parts, render, series_answer, two_models_answer
@@ -112,6 +113,9 @@ def test_the_conclusion_on_two_models_answers_the_report_and_is_no_column():
     assert two_models_answer(table) == ["a and b (1-shot, mean over 2 tasks): a is better by 4.0 points."]
     assert two_models_answer(table.tail(1)) == ["a and b (1-shot, t): No difference."]
     assert two_models_answer(pd.concat([table.tail(1), table.tail(1)])) == []
+    # a task may be called so
+    days = table.tail(1).assign(task="mean over days")
+    assert two_models_answer(pd.concat([table.tail(1), days])) == []
     listed = (REPOSITORY / "workflow" / "rules" / "analyses" / "models.smk").read_text()
     assert 'hidden=("conclusion",)' in listed
 
@@ -208,3 +212,32 @@ def test_settings_with_fewer_prompts_are_named():
     fact = facts({"prompts": 20}, [], judged)["prompts"]
     assert fact == "20 for each task and number of shots (1 with 0 shots; only 3 of b, 1-shot)"
     assert facts({"prompts": 20}, [], judged[1:2])["prompts"] == "20 for each task and number of shots"
+    # of several models, one has fewer
+    two_models = pd.concat([judged, judged.assign(model="n", prompts=20)])[::-1]
+    fact = facts({"prompts": 20}, [], two_models[two_models["shots"] > 0])["prompts"]
+    assert fact == "20 for each task and number of shots (from 3 to 20, depending on the model, of b, 1-shot)"
+    none_left = judged[:1].assign(prompts=0)
+    assert facts({"prompts": 1}, [], none_left)["prompts"] == "1 for each task and number of shots"
+
+
+def test_a_model_that_is_called_like_a_fact():
+    model = {"name": "seed", "model": "org/m", "revision": "abc", "precision": "nf4", "versions": {}}
+    listed = facts({"seed": 7}, [{"models": [model]}])
+    assert (listed["seed"], listed["model seed"]) == ("7", "org/m (abc), nf4")
+
+
+def test_tasks_whose_names_read_alike_keep_their_own_cells(judged):
+    parts = []
+    for number in range(9):
+        for task, source in (("a_b", "good"), ("a b", "bad")):
+            rows = judged[judged["task"] == source]
+            parts.append(rows.assign(model=f"m{number}", task=task))
+    page = render("a study", [], {"seed": "0"}, verdicts=pd.concat(parts))
+    cells = re.findall(r'<td class="cell.*?<b>(.*?)</b>', page)
+    assert cells == ["95%", "45%"] * 9
+
+
+def test_shares_that_are_not_0_or_1_do_not_look_like_it():
+    shares = {0.0: "0%", 1.0: "100%", 0.5: "50%", 0.0025: "0.2%", 0.9975: "99.8%", 0.99996: "99.996%"}
+    shares |= {0.004: "0.4%", 0.006: "1%", 1 - 1e-9: "99.9999999%"}
+    assert {share: rounded_percent(share) for share in shares} == shares

@@ -44,17 +44,19 @@ def test_texts_of_strangers_are_texts_in_spreadsheets_and_in_markdown(tmp_path):
         "`[x](y)`",
         "\x1b]0;x\x07",
         "\t=1",
+        "__init__ a_b ~~c~~",
     ]
     schema = TableSchema("t", {"answer": Column.text("a"), "accuracy": Column.share("b")}, "One row.")
     for suffix in ("csv", "md"):
         write(schema, pd.DataFrame({"answer": texts, "accuracy": 0.5}), tmp_path / f"t.{suffix}")
     table = pd.read_csv(tmp_path / "t.csv")["answer"].tolist()
     assert table[:4] == ["'=HYPERLINK(1)", "'+1+1", "'@x", "-2"]
-    assert table[-1] == "'\t=1"
+    assert table[-2] == "'\t=1"
     lines = (tmp_path / "t.md").read_text().splitlines()[2:]
     cells = [re.split(r"(?<!\\)\|", line)[1].strip() for line in lines]
     assert all(len(re.split(r"(?<!\\)\|", line)) == 4 for line in lines)
     assert cells[4:7] == [r"a\|b", "&lt;script&gt;x&lt;/script&gt;", r"\`\[x\](y)\`"]
+    assert cells[9] == r"\_\_init\_\_ a_b \~\~c\~\~"
     assert cells[7] == r"\\x1b\]0;x\\x07"
 
 

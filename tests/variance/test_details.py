@@ -125,6 +125,20 @@ def test_checkpoints_that_disagree_on_the_number_of_examples(tmp_path):
 LONG = "1" + "0" * 400
 
 
+def test_a_score_that_is_null_was_not_computed(tmp_path):
+    for step, score in ((1000, 0.5), (2000, None)):
+        (tmp_path / f"step{step}.json").write_text(json.dumps(results(acc=score, other=None)))
+    table = read_evaluations([tmp_path])
+    assert {*table["metric"]} == {"acc"}  # no file has a number of the other
+    with pytest.raises(InputError, match="step2000.json: acc of t is null; expected a number"):
+        check_finite(table)
+
+
+def test_accuracies_below_0_are_told(tmp_path):
+    table = read(tmp_path, results(acc=-0.5))
+    assert in_percent(table) == ["acc of t is down to -0.5: expected a share from 0 to 1"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -49,6 +49,7 @@ def logged(snakemake: Any, network: bool = False) -> Iterator[logging.Logger]:
     path = Path(snakemake.log[0])
     path.parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(filename=path, filemode="w", level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it lists each glyph that a figure has
     logger = logging.getLogger("abovechance")
     # threads of several jobs that wait for one another take many times as long; by what is imported already,
     # and by what a job imports from here on

@@ -12,7 +12,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
-from abovechance.core.arrays import Bools, Floats, floats
+from abovechance.core.arrays import Bools, Floats, check_same_order, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
@@ -224,6 +224,7 @@ def flips(
         (models, models) in which share of draws the first one's score is below the second's; equal ones count
         half.
     """
+    check_same_order(list(scores), clusters)
     arrays = [floats(model_scores) for model_scores in scores]
     if len({model_scores.shape[1:] for model_scores in arrays}) != 1 or arrays[0].ndim != 3:
         raise InputError(

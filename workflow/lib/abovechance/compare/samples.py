@@ -237,7 +237,7 @@ def paired(
     InputError
         If a score is missing.
     """
-    check_same_order(*(scores if isinstance(scores, Sequence) else [scores]), clusters)
+    check_same_order(scores, clusters)
     values = floats(scores)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise InputError(f"scores have the shape {values.shape}; expected (models, examples), none missing")
@@ -295,6 +295,7 @@ def prompted(
     prompt_names
         (prompts,) names, by which tasks share prompts; without them, tasks share none.
     """
+    check_same_order(scores, clusters)
     values = floats(scores)
     prompts = values.shape[1]
     evaluated = np.isfinite(values)

@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 Numbers = Sequence[float] | NDArray[Any]
 
 
+MOST_PAIRED = 20  # labelled values that are compared with each other; of more, each with the first alone
+
+
 def floats(values: ArrayLike) -> Floats:
     """Return numbers as an array of floats, nan where one is masked or missing; InputError if one is none."""
     try:
@@ -29,6 +32,8 @@ def floats(values: ArrayLike) -> Floats:
         if hasattr(of_pandas, "isna") and hasattr(of_pandas, "to_numpy"):  # which has several kinds of nan
             numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
             return numbers
+        if isinstance(values, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in values):
+            values = [floats(row) for row in values]  # numpy would take the numbers under the mask
         return np.asarray(values, dtype=np.float64)
     except (OverflowError, TypeError, ValueError) as error:  # texts, or rows of different lengths
         raise InputError(f"{error}; expected numbers") from None
@@ -39,10 +44,13 @@ def check_same_order(*values: object) -> None:
 
     Values are paired by their positions, so that an example would be paired with another one. Labels that
     differ are no error, because rows of one table have different labels for different models. The rows of two
-    DataFrames are compared with each other, and so are their columns; a Series is compared with either.
+    DataFrames are compared with each other, and so are their columns; a Series is compared with either. The
+    members of lists are compared, too.
     """
-    axes = [axes for value in values if (axes := _axes(value))]
-    for first, second in combinations(axes, 2):
+    members = [row for value in values for row in (value if isinstance(value, list | tuple) else [value])]
+    axes = [axes for member in members if (axes := _axes(member))]
+    with_first = ((axes[0], second) for second in axes[1:])
+    for first, second in combinations(axes, 2) if len(axes) <= MOST_PAIRED else with_first:
         pairs = zip(first, second, strict=True) if len(first) == len(second) else product(first, second)
         is_same_order = [axis.equals(rival) for axis, rival in pairs if _has_same_labels(axis, rival)]
         is_fine = all(is_same_order) if len(first) == len(second) else any(is_same_order or [True])

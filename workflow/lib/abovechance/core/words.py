@@ -9,6 +9,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def rounded_percent(share: float) -> str:
+    """Return a share as whole per cent, with decimals if it would be 0% or 100% and is not."""
+    texts = (f"{share:.{decimals}%}" for decimals in range(16))
+    return next(
+        (text for text in texts if share in (0, 1) or float(text[:-1]) not in (0, 100)), f"{share:.0%}"
+    )
+
+
 def percent(share: float) -> str:
     """Return a share in per cent with its own digits, such as 97.5%."""
     return f"{100 * share:.6g}%"

@@ -102,6 +102,7 @@ def _equal_scores(answers: Answers) -> Iterator[Suspicion]:
     """All choices of an example have the same score, so the prediction is arbitrary."""
     scored = answers.scored
     if scored.empty:
+        yield from _ties(answers)
         return
     texts = scored["choices"] if "choices" in scored else [None] * len(scored)
     distinct = [choices is None or len(set(choices)) > 1 for choices in texts]
@@ -121,6 +122,18 @@ def _equal_scores(answers: Answers) -> Iterator[Suspicion]:
             + (f", always {values.pop():g}" if len(values) == 1 else ""),
             "the server may return no log-probabilities for the prompt, and then every prediction is the "
             "first choice",
+        )
+
+
+def _ties(answers: Answers) -> Iterator[Suspicion]:
+    """A correct and a wrong choice share the highest score; of results without scores, such as a study's."""
+    ties, total = int(answers.rows["tie"].astype(bool).sum()), len(answers.rows)
+    if ties >= 2 and (severity := graded(ties / total, TIES_OF_TWO, MOST_TIES)):
+        yield Suspicion(
+            "equal-scores",
+            severity,
+            f"a correct and a wrong choice share the highest score in {of_examples(ties, total)}",
+            "the model may give every choice the same score; each of these examples counts as wrong",
         )
 
 
@@ -294,7 +307,8 @@ def _below_chance(answers: Answers) -> Iterator[Suspicion]:
             "below-chance",
             "suspicious",
             f"the accuracy {table['credit'].mean():.1%} is below the chance level {baseline.standard:.1%}, "
-            f"and guessers are as low with probability {probability:.1g}".replace("%", " %"),
+            "and guessers are as low with probability ".replace("%", " %")
+            + (f"{probability:.1g}" if probability else "< 1e-300"),
             "the answer key may be shifted or reversed, answers may be parsed wrongly, or the task may "
             "mislead models",
         )

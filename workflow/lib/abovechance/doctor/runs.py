@@ -14,10 +14,12 @@ from abovechance.core.untrusted import printable
 from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
 from abovechance.doctor.texts import check_texts, stems
+from abovechance.results.predictions import UNKNOWN
 
 Owner = TypeVar("Owner")
 
 LEAST_ERRORS = 10  # common errors with which identical predictions are no coincidence
+BY_ANSWERS = ("predictions", "correct answers")  # kinds of fingerprints that two models can share by chance
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
 
 
@@ -77,9 +79,14 @@ def _missing_ids(rows: pd.DataFrame) -> Iterator[Suspicion]:
         yield Suspicion(
             "missing-examples",
             "suspicious",
-            f"examples are numbered up to {max(numbers)}, but {missing} of {expected} numbers are missing",
+            f"examples are numbered up to {max(numbers)}, but {missing} of {expected} numbers "
+            f"{_is(missing)} missing",
             "examples may have failed or been dropped, often the hard ones",
         )
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _repeated(rows: pd.DataFrame) -> Iterator[Suspicion]:
@@ -100,11 +107,11 @@ def _incomplete(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
         return
     evaluated, total = rows.groupby("prompt", sort=False)["example"].nunique(), rows["example"].nunique()
     if evaluated.min() < total - shots:
-        fewest = printable(str(evaluated.idxmin()))
+        fewest, lacking = printable(str(evaluated.idxmin())), total - int(evaluated.min())
         yield Suspicion(
             "missing-examples",
             "suspicious",
-            f"{of_examples(total - int(evaluated.min()), total)} are missing under prompt '{fewest}'",
+            f"{of_examples(lacking, total)} {_is(lacking)} missing under prompt '{fewest}'",
             "examples may have failed or been dropped, often the hard ones",
         )
 
@@ -124,7 +131,8 @@ class Examined:
     metric
         The metric of its results.
     fingerprints
-        {``bytes`` (of the file), ``predictions``, ``scores`` or ``outputs``: a digest of all of them}. A kind
+        {``bytes`` (of the file), ``predictions`` (``correct answers`` where these are unknown), ``scores`` or
+        ``outputs``: a digest of all of them}. A kind
         is missing if the run does not have it or if it contains too little to identify a run.
     examples
         A row per example, with ``example`` as index: ``chance`` (probability of a lucky guess), ``choices``
@@ -149,7 +157,8 @@ def summarize(name: str, task: str, model: str, rows: pd.DataFrame, metric: str 
     errors = len(rows) - int(rows["correct"].sum())
     constant = rows["predicted"].nunique() == 1 and rows["predicted"].iloc[0] >= 0
     if len(rows) >= LEAST_EXAMPLES and errors >= LEAST_ERRORS and rows["correct"].any() and not constant:
-        fingerprints["predictions"] = _digest(ordered[["example", "predicted", "correct"]])
+        kind = "predictions" if (rows["predicted"] != UNKNOWN).any() else "correct answers"
+        fingerprints[kind] = _digest(ordered[["example", "predicted", "correct"]])
     if "logprobs" in rows and len(rows) >= 2 and rows["logprobs"].notna().all():
         values = ordered["logprobs"].map(lambda scores: tuple(np.asarray(scores).tolist()))
         if values.nunique() > 1:
@@ -227,7 +236,7 @@ def _fullest(group: Iterable[tuple[Owner, Examined]]) -> tuple[Owner, Examined]:
 def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Suspicion]]:
     """Two runs, also of different tasks, have the same file, scores, outputs or predictions."""
     reported = []
-    for kind in ("bytes", "scores", "outputs", "predictions"):
+    for kind in ("bytes", "scores", "outputs", *BY_ANSWERS):
         firsts: dict[str, Examined] = {}
         for owner, run in runs:
             digest = run.fingerprints.get(kind)
@@ -242,7 +251,7 @@ def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Susp
             # imported results have other characters in the place of slashes
             has_same_model = first.model.replace("/", "--") == run.model.replace("/", "--")
             is_same_model = first.name == run.name and (kind == "bytes" or has_same_model)
-            if is_same_model or run in reported or (kind == "predictions" and differ):
+            if is_same_model or run in reported or (kind in BY_ANSWERS and differ):
                 continue
             reported.append(run)
             model = "the same model" if has_same_model else f"another model, {first.model}"
@@ -250,9 +259,10 @@ def _identical(runs: list[tuple[Owner, Examined]]) -> Iterator[tuple[Owner, Susp
                 owner,
                 Suspicion(
                     "identical-results",
-                    "suspicious" if kind == "predictions" else "grave",
+                    "suspicious" if kind in BY_ANSWERS else "grave",
                     f"all {kind} are identical to those of {model} ({_place(first, run)})",
-                    "one model may have been evaluated under two names, or one log copied",
+                    "one model may have been evaluated under two names, or one log copied"
+                    + ", or both models may always give the same answer" * (kind == "correct answers"),
                 ),
             )
 
@@ -322,7 +332,7 @@ def _missing_examples(ids: pd.Index, fullest: pd.Index, place: str) -> Iterator[
     yield Suspicion(
         "missing-examples",
         "note" if is_limit else "suspicious",
-        f"{of_examples(len(missing), len(fullest))} of {place} are missing",
+        f"{of_examples(len(missing), len(fullest))} of {place} {_is(len(missing))} missing",
         "the run may have a limit of examples" if is_limit else cause,
     )
 

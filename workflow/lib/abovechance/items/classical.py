@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.arrays import Floats, Ints, check_same_order, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means, row_effects_without_each
@@ -82,6 +82,7 @@ def item_statistics(matrix: ArrayLike, groups: ArrayLike | None = None) -> pd.Da
         One row per item, in their order, with the columns of ``ITEMS``. The standard deviation has ddof 0;
         the discrimination of a constant item is 0.
     """
+    check_same_order(matrix, groups)
     numeric = checked(matrix)
     mask = np.isfinite(numeric)
     codes = _codes(groups, numeric.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.arrays import Floats, Ints, check_same_order, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items import anchors, estimates
@@ -65,6 +65,7 @@ def flipped_pairs(full: ArrayLike, estimated: ArrayLike) -> float:
     InputError
         If there are not as many estimates as scores.
     """
+    check_same_order(full, estimated)
     full_scores, estimates = floats(full), floats(estimated)
     if full_scores.ndim != 1 or full_scores.shape != estimates.shape:
         raise InputError(

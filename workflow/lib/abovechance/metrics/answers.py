@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -20,6 +20,12 @@ def in_form(
     metric: Metric, predictions: Any, gold: Any, choices: Sequence[Sequence[Any]] | None
 ) -> tuple[list[Objects], list[Any], list[list[Any]] | None]:
     """Return predictions of each candidate, gold answers and choices, as the metric needs them."""
+    for noun, values in {"predictions": predictions, "gold answers": gold, "choices": choices}.items():
+        if isinstance(values, Mapping | Set):
+            raise InputError(
+                f"{noun} are a {type(values).__name__}; expected a list, in the same order of examples for "
+                "predictions and gold answers"
+            )
     answers = [*gold]
     choices = None if choices is None else [*choices]
     if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.core.html import as_html
 from abovechance.core.resampling import cluster_sums, numbered
@@ -48,6 +48,8 @@ def one_way(groups: Sequence[ArrayLike]) -> Anova:
     few, a difference that matters is seldom found: that none is found says little. ``repeated_measures``
     takes every example.
     """
+    if hasattr(groups, "columns"):
+        raise InputError("groups are a DataFrame; expected a list of groups, each with its numbers")
     numeric = [floats(group) for group in groups]
     numeric = [group[np.isfinite(group)] for group in numeric]
     between, within = len(numeric) - 1, sum(map(len, numeric)) - len(numeric)
@@ -103,6 +105,7 @@ def repeated_measures(values: ArrayLike, clusters: ArrayLike | None = None) -> R
     InputError
         If values are not of two dimensions, or there are not as many clusters.
     """
+    check_same_order(values, clusters)
     numeric = floats(values)
     if numeric.ndim != 2:
         raise InputError(f"values have {numeric.ndim} dimensions; expected sets and examples")

@@ -12,7 +12,7 @@ answer less likely than it was; such an example is hard, or its label is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 
 import numpy as np
 import pandas as pd
@@ -149,6 +149,8 @@ def by_group(
     InputError
         If there is not one group, or one cluster, for each value.
     """
+    if isinstance(groups, Mapping | Set):
+        raise InputError(f"groups are a {type(groups).__name__}; expected a list, one for each value")
     check_same_order(values, groups, clusters)
     numeric = floats(values)
     cluster_codes, _ = numbered(len(numeric), clusters)

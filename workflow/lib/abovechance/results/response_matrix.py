@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from abovechance.core.arrays import Bools, Floats, Ints
+from abovechance.core.errors import InputError
+from abovechance.core.untrusted import printable
 from abovechance.results.predictions import UNKNOWN
 
 
@@ -55,7 +57,22 @@ class ResponseMatrix:
 
     @classmethod
     def from_predictions(cls, predictions: pd.DataFrame) -> ResponseMatrix:
-        """Arrange the predictions of one setting, which need not say what was predicted."""
+        """Arrange the predictions of one setting, which need not say what was predicted.
+
+        Raises
+        ------
+        InputError
+            If there are none, or an example has several under one prompt, as those of several settings have.
+        """
+        if predictions.empty:
+            raise InputError("there are no predictions; expected at least one row")
+        if (repeats := predictions.duplicated(["prompt", "example"]).to_numpy()).any():
+            row = predictions.iloc[int(repeats.argmax())]
+            raise InputError(
+                f"example '{printable(str(row['example']))}' has two rows under prompt "
+                f"'{printable(str(row['prompt']))}'; expected the predictions of one model, task and number "
+                "of shots"
+            )
         prompt, prompts = pd.factorize(predictions["prompt"], sort=True)
         example, examples = pd.factorize(predictions["example"])
         correct, evaluated = np.zeros((2, len(prompts), len(examples)), dtype=bool)

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict, random_baselines
+from abovechance.core.arrays import floats
+from abovechance.core.errors import InputError
 from abovechance.shown import style
 from abovechance.shown.panels import percent_axis
 
@@ -103,7 +105,9 @@ def draw(accuracies: ArrayLike, baseline: RandomBaseline, title: str = "") -> Fi
     Figure
         Which a notebook shows.
     """
-    values = np.asarray(accuracies, dtype=float).ravel()
+    values = floats(accuracies).ravel()
+    if not values.size or not np.isfinite(values).all():
+        raise InputError("accuracies are missing; expected one for each prompt that was tried")
     verdict = Verdict.from_accuracy(float(values.max()), baseline, len(values))
     table = pd.DataFrame({"accuracy": values})
     table["chances"], table["counts"] = (

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from abovechance.core.settings import SETTING, Setting, by_setting
+from abovechance.core.words import rounded_percent
 from abovechance.shown import style
 from abovechance.shown.panels import empty_figure, legend_below, percent_axis
 
@@ -44,21 +45,23 @@ def _rows(settings: Sequence[tuple[Setting, pd.DataFrame]]) -> Figure:
         best = rows["best_accuracy"].iloc[0]
         axes.barh(place, best, height=0.7, color="#E8EEF4", zorder=1)
         axes.plot([best, best], [place - 0.35, place + 0.35], color=style.INK, linewidth=1.3, zorder=2)
-        # marks of equal accuracies are side by side
+        # marks of about equal accuracies are one above the other
         level = rows.groupby(rows["guesser_accuracy"].round(2))["guesser"]
-        shifts = (level.cumcount() - (level.transform("size") - 1) / 2) * 0.012
-        for name, accuracy, beaten in zip(
-            rows["guesser"], rows["guesser_accuracy"] + shifts, rows["beaten"], strict=True
+        size = level.transform("size")
+        height = place + (level.cumcount() - (size - 1) / 2) * np.minimum(0.2, 0.7 / size)
+        for name, accuracy, at, beaten in zip(
+            rows["guesser"], rows["guesser_accuracy"], height, rows["beaten"], strict=True
         ):
             colour = style.COLOURS[names.index(name) % len(style.COLOURS)]
             axes.plot(
                 accuracy,
-                place,
+                at,
                 MARKS[names.index(name) % len(MARKS)],
                 color=colour,
                 markerfacecolor=colour if beaten else "white",
                 markersize=4.5,
                 zorder=3,
+                clip_on=False,
             )
         first = rows.iloc[0]
         labels.append(f"{style.words(str(first['task']))}, {first['model']}, {first['shots']}-shot")
@@ -99,7 +102,7 @@ def _bars(numbers: pd.DataFrame) -> Figure:
     beaten, settings = (table[name].to_numpy(dtype=float) for name in ("beaten", "settings"))
     axes.barh(places, beaten, height=0.7, color=style.COLOURS[0], label="best prompt beats the guesser")
     axes.barh(places, settings - beaten, 0.7, beaten, color="#D9D9D9", label="not shown to beat it")
-    names = [f"{name} (mean accuracy {value:.0%})" for name, value in table["accuracy"].items()]
+    names = [f"{name} (mean accuracy {rounded_percent(value)})" for name, value in table["accuracy"].items()]
     axes.set_yticks(places, names)
     axes.invert_yaxis()
     axes.set_xlabel("settings")

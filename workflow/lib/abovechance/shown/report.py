@@ -22,7 +22,7 @@ from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, verdict
 from abovechance.compare.study import MEAN_OVER
 from abovechance.core.p_values import probability
 from abovechance.core.tables import columns_of, read_table
-from abovechance.core.words import counted
+from abovechance.core.words import counted, rounded_percent
 from abovechance.shown import style
 from abovechance.shown.exhibits import ShownFigure, ShownTable
 from abovechance.shown.tables import readable
@@ -91,7 +91,7 @@ def render(
 
 def two_models_answer(table: pd.DataFrame) -> list[str]:
     """Return the conclusions of the table ``two_models`` on the means over tasks, or on the only task."""
-    means = table[table["task"].str.startswith(MEAN_OVER)]
+    means = table[table["task"].str.fullmatch(rf"{MEAN_OVER} \d+ tasks")]
     rows = means if len(means) else table.head(1) if len(table) == 1 else table.head(0)
     return [
         f"{row['better']} and {row['worse']} ({row['shots']}-shot, {row['task']}): {row['conclusion']}"
@@ -161,7 +161,7 @@ def _judged(verdicts: pd.DataFrame) -> dict[str, Any]:
     return {
         "rows_are": rows,
         "rows": _glance(verdicts, rows, columns),
-        "columns": [_heading(name, columns) for name in dict.fromkeys(verdicts[columns])],
+        "columns": {str(name): _heading(name, columns) for name in dict.fromkeys(verdicts[columns])},
         "shots": sorted(verdicts["shots"].unique()),
         "left_out": int(verdicts["left_out"].sum()) if "left_out" in verdicts else 0,
         "total": counts.iloc[-1].to_dict(),
@@ -178,14 +178,11 @@ def _heading(name: str, kind: str) -> str:
 
 
 def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, Any]]:
-    """Return one row per task (or model): its name and {(model (or task), shots): cell}."""
+    """Return one row per task (or model): its heading and {(name of the model (or task), shots): cell}."""
     return [
         {
             "name": _heading(str(name), rows),
-            "cells": {
-                (_heading(getattr(row, columns), columns), row.shots): _cell(row)
-                for row in group.itertuples()
-            },
+            "cells": {(str(getattr(row, columns)), row.shots): _cell(row) for row in group.itertuples()},
         }
         for name, group in verdicts.groupby(rows, sort=False)
     ]
@@ -194,7 +191,8 @@ def _glance(verdicts: pd.DataFrame, rows: str, columns: str) -> list[dict[str, A
 def _cell(row: Any) -> dict[str, str]:
     """Return the variables of one cell of the overview table."""
     if pd.isna(row.better_than_chance):
-        hint = f"all {row.left_out} prompts are longer than the model's context"
+        prompts = "the only prompt is" if row.left_out == 1 else f"all {row.left_out} prompts are"
+        hint = f"{prompts} longer than the model's context"
         return {"conclusion": "left-out", "label": "left out", "best": "none", "hint": hint}
     beside = ", ".join(
         f"{baseline.name} baseline {getattr(row, baseline.column):.3f}" for baseline in BASELINES
@@ -204,7 +202,7 @@ def _cell(row: Any) -> dict[str, str]:
     return {
         "conclusion": row.better_than_chance,
         "label": f"{row.better_than_chance}, {_short(row.bh_tail)}",
-        "best": f"{row.best_accuracy:.0%}",
+        "best": rounded_percent(row.best_accuracy),
         "hint": hint,
     }
 
@@ -274,9 +272,8 @@ def facts(
     versions: dict[str, str] = {}
     for model in [entry for file in made_from for entry in file.get("models") or [file]]:
         if "model" in model:
-            facts_of_config[model["name"]] = (
-                f"{model['model']} ({model['revision'][:12]}), {model['precision']}"
-            )
+            name = f"model {model['name']}" if model["name"] in _WORDS_OF_FACTS else model["name"]
+            facts_of_config[name] = f"{model['model']} ({model['revision'][:12]}), {model['precision']}"
         for run in model.get("runs") or [model]:  # of scores, those that they were computed with
             versions |= run["versions"]
     facts_of_config["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
@@ -285,11 +282,13 @@ def facts(
 
 def _fewer_prompts(verdicts: pd.DataFrame, prompts: int) -> str:
     """Return which settings have fewer prompts than so many; empty if none has."""
-    few = verdicts[verdicts["prompts"] < prompts].drop_duplicates(["task", "shots"])
-    parts = ["1 with 0 shots"] if (few["shots"] == 0).any() else []
-    parts += [
-        f"only {row.prompts} of {row.task}, {row.shots}-shot" for row in few[few["shots"] > 0].itertuples()
-    ]
+    parts = ["1 with 0 shots"] if prompts > 1 and (verdicts["shots"] == 0).any() else []
+    with_shots = verdicts[verdicts["shots"] > 0]
+    for (task, shots), counts in with_shots.groupby(["task", "shots"], sort=False)["prompts"]:
+        low, high = counts.min(), counts.max()
+        if low < prompts:
+            number = f"only {low}" if low == high else f"from {low} to {high}, depending on the model,"
+            parts.append(f"{number} of {task}, {shots}-shot")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
@@ -310,6 +309,9 @@ def _numbered_prompts(made_from: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         )
         for names, of_names in numberings.items()
     }
+
+
+_WORDS_OF_FACTS = {*(words for words, _ in _TOLD.values()), "versions"}  # which a model may be called, too
 
 
 # {table: the sentences that it comes to, at the beginning of its part}

@@ -37,18 +37,18 @@ def spread(numbers: pd.DataFrame) -> Figure:
     models, shots = in_order(numbers["model"]), sorted(numbers["shots"].unique())
     if len(models) * len(shots) > MOST_STRIPS:
         return _spread_of_many(numbers, shots)
-    colour = style.colours(models)
+    colour, mark = style.colours(models), style.marks(models)
     figure, panels = task_panels(numbers, 1.9, "accuracy")
     for axes, rows in panels:
         for key, group in rows.groupby(["shots", "model"], observed=True):
             shot, model = key[0], str(key[1])
             centre = shots.index(shot) + dodge(models.index(model), len(models))
-            _strip(axes, centre, 0.7 / len(models), group, colour[model])
+            _strip(axes, centre, 0.7 / len(models), group, colour[model], mark[model])
         _shots_axis(axes, shots)
         axes.margins(y=0.12)  # room for stars
         percent_axis(axes.yaxis)
     marks = [
-        Line2D([], [], marker="o", linestyle="", markersize=3.5, color=colour[model], label=label)
+        Line2D([], [], marker=mark[model], linestyle="", markersize=3.5, color=colour[model], label=label)
         for model, label in legend_labels(models).items()
     ]
     best = _best_marks("best prompt: not better (?: unclear)", "better than chance (*)")
@@ -101,7 +101,7 @@ def _crowd(axes: Axes, place: int, best: pd.DataFrame) -> None:
         axes.plot(across, best[baseline.column], zorder=3, **style.BASELINES[baseline.name])
 
 
-def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str) -> None:
+def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour: str, mark: str) -> None:
     """The prompts of one setting as dots around ``centre``, the best one larger."""
     values = group["accuracy"].to_numpy()
     # Equal accuracies are spread evenly, so that no dot hides another and none is random.
@@ -110,12 +110,14 @@ def _strip(axes: Axes, centre: float, width: float, group: pd.DataFrame, colour:
         tied = np.flatnonzero(values == value)
         offsets[tied] = (np.arange(len(tied)) - (len(tied) - 1) / 2) / max(len(values) / 3, 4)
     across = centre + np.clip(offsets, -0.45, 0.45) * width
-    axes.scatter(across, values, s=7, color=colour, alpha=0.55, linewidth=0, zorder=2)
+    axes.scatter(across, values, s=7, color=colour, marker=mark, alpha=0.55, linewidth=0, zorder=2)
     best = int((group["prompt"] == group["best_prompt"]).to_numpy().argmax())
     conclusion = group["better_than_chance"].iloc[0]
     # a best prompt that is not shown to be better than chance is an empty ring
     face = colour if conclusion == "yes" else "white"
-    axes.scatter(centre, values[best], s=20, color=face, edgecolor=colour, linewidth=0.9, zorder=4)
+    axes.scatter(
+        centre, values[best], s=20, color=face, marker=mark, edgecolor=colour, linewidth=0.9, zorder=4
+    )
     axes.annotate(
         style.CONCLUSIONS[conclusion][1],
         (centre, values[best]),

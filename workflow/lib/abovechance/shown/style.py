@@ -68,6 +68,11 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(names)}
 
 
+def marks(names: Sequence[str]) -> dict[str, str]:
+    """Return a mark for each name: where colours begin again, another one."""
+    return {name: "osD^"[index // len(COLOURS) % 4] for index, name in enumerate(names)}
+
+
 def dashes(index: int) -> Any:
     """Return the line of the index-th name: where colours begin again, another one."""
     return ("-", "--", ":", "-.")[index // len(COLOURS) % 4]

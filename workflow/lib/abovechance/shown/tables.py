@@ -45,7 +45,8 @@ def write(schema: TableSchema, table: pd.DataFrame, path: Path) -> None:
 
 def _no_markup(text: str) -> str:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\|`*\[\]])", r"\\\1", escaped)
+    # within a word, an underscore is no markup
+    return re.sub(r"([\\|`*\[\]~]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", escaped)
 
 
 def write_all(tables: Tables, outputs: Sequence[str]) -> None:

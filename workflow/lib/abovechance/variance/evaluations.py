@@ -102,11 +102,14 @@ def with_chances(table: pd.DataFrame, chances: Mapping[str, float], place: str) 
 
 def in_percent(table: pd.DataFrame) -> list[str]:
     """Return what people should know of accuracies in the table ``evaluations`` that are no shares."""
-    above = table[table["metric"].str.contains(ACCURACY) & (table["value"] > 1)]
-    return [
-        f"{metric} of {task} is up to {rows['value'].max():g}: expected a share from 0 to 1 (per cent?)"
-        for (task, metric), rows in above.groupby(["task", "metric"], sort=False)
-    ]
+    accuracies = table[table["metric"].str.contains(ACCURACY)]
+    notes = []
+    for (task, metric), rows in accuracies.groupby(["task", "metric"], sort=False):
+        if (largest := rows["value"].max()) > 1:
+            notes.append(f"{metric} of {task} is up to {largest:g}: expected a share from 0 to 1 (per cent?)")
+        elif (smallest := rows["value"].min()) < 0:
+            notes.append(f"{metric} of {task} is down to {smallest:g}: expected a share from 0 to 1")
+    return notes
 
 
 def with_groups(table: pd.DataFrame, groups: Mapping[str, str], place: str) -> pd.DataFrame:

@@ -82,9 +82,14 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
+    # what no file has a number of is no score; what others have one of was not computed here
+    has_numbers = table["value"].notna().groupby([table["task"], table["metric"]]).transform("any")
+    is_score = has_numbers | ~table["not_finite"].str.endswith(" is null")
+    places = pd.Series([*homes.values()])[is_score]
+    table = table[is_score]
     _check_stages(table, paths[0])
     table["examples"] = _agreed(table)
-    table["lower_is_better"], contradictions = _directions(table, homes.values())
+    table["lower_is_better"], contradictions = _directions(table, places)
     not_finite = table[table["not_finite"] != ""].groupby(["task", "metric"])["not_finite"].first().to_dict()
     table = table[[*EVALUATIONS.columns]]
     table.attrs |= {"grouped": grouped, "contradictions": contradictions, "not_finite": not_finite}
@@ -229,28 +234,27 @@ def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterato
         higher = _keys(_keys(content, "higher_is_better"), task)
         for key, value in metrics.items():
             metric, _, kind = str(key).partition(",")
-            numeric = isinstance(value, int | float) and not isinstance(value, bool)
+            numeric = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
             if metric.endswith("_stderr") or not numeric or metric in ("alias", "sample_len"):
                 continue
+            score = math.nan if value is None else _as_float(value)
             error = metrics.get(f"{metric}_stderr,{kind}" if kind else f"{metric}_stderr")
             error = _as_float(error) if isinstance(error, int | float) else np.nan
             if isinstance(counted, int) and not 0 <= counted <= MOST_EXAMPLES:
                 raise InputError(
                     f"{place}: {task} has {str(counted)[:30]} examples; expected 0 to {MOST_EXAMPLES:,}"
                 )
-            finite = math.isfinite(_as_float(value))
+            finite, written = math.isfinite(score), "null" if value is None else str(value)[:30]
             is_counted = isinstance(counted, int) and counted > 0
-            examples = (
-                counted if isinstance(counted, int) and is_counted else _examples(_as_float(value), error)
-            )
+            examples = counted if isinstance(counted, int) and is_counted else _examples(score, error)
             better = higher.get(metric)
             declared = isinstance(better, bool)
             yield identity | {
                 "shots": int(shots) if isinstance(shots, int) else 0,
                 "task": str(task),
                 "metric": str(metric if kind in ("", "none") else key),
-                "value": _as_float(value),
-                "not_finite": "" if finite else f"{place}: {key} of {task} is {str(value)[:30]}",
+                "value": score,
+                "not_finite": "" if finite else f"{place}: {key} of {task} is {written}",
                 "error": error,
                 "bootstrap": np.nan,
                 "examples": examples,
