@@ -39,16 +39,17 @@ def ladder_figure(numbers: pd.DataFrame) -> Figure:
 
 def _rows(settings: Sequence[tuple[Setting, pd.DataFrame]]) -> Figure:
     names = [*dict.fromkeys(name for _, rows in settings for name in rows["guesser"])]
-    figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 1.4 + 0.26 * len(settings)))
+    # marks of about equal accuracies are one above the other
+    levels = [rows.groupby(rows["guesser_accuracy"].round(2))["guesser"] for _, rows in settings]
+    inches = max(0.26, 0.085 * max(int(level.size().max()) for level in levels))
+    figure, axes = plt.subplots(figsize=(style.FULL_WIDTH, 1.4 + inches * len(settings)))
     labels = []
-    for place, (_, rows) in enumerate(settings):
+    for place, ((_, rows), level) in enumerate(zip(settings, levels, strict=True)):
         best = rows["best_accuracy"].iloc[0]
         axes.barh(place, best, height=0.7, color="#E8EEF4", zorder=1)
         axes.plot([best, best], [place - 0.35, place + 0.35], color=style.INK, linewidth=1.3, zorder=2)
-        # marks of about equal accuracies are one above the other
-        level = rows.groupby(rows["guesser_accuracy"].round(2))["guesser"]
         size = level.transform("size")
-        height = place + (level.cumcount() - (size - 1) / 2) * np.minimum(0.2, 0.7 / size)
+        height = place + (level.cumcount() - (size - 1) / 2) * np.minimum(0.25, 0.8 / size)
         for name, accuracy, at, beaten in zip(
             rows["guesser"], rows["guesser_accuracy"], height, rows["beaten"], strict=True
         ):
