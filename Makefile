@@ -174,8 +174,8 @@ dist: $(TOOLS)/.installed
 
 # The wheel in empty environments, with the newest and the lowest versions of the packages that it needs.
 compat: dist
-	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest $(COMPAT)
-	@PATH="$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct $(COMPAT)
+	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution highest $(COMPAT)
+	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" $(PYTHON) tests/installed.py --resolution lowest-direct $(COMPAT)
 
 # The published study in a clean environment, and whether the numbers of docs/published.md come out.
 verify-release: dist $(VENV)/.installed-dev
