@@ -115,7 +115,7 @@ def main() -> None:
         for command in COMMANDS:
             run(python, "-m", "abovechance", *command.split(), folder=folder / "empty")
         mistaken = subprocess.run([python, "-m", "abovechance", "gate"], capture_output=True, text=True)
-        if "Missing argument 'CANDIDATE'" not in mistaken.stderr:
+        if "missing argument 'candidate'" not in mistaken.stderr.lower():
             raise SystemExit(f"gate without arguments: {mistaken.stderr}")
         print(f"{len(COMMANDS)} commands run", flush=True)
         if choices.extra == "workflow":
