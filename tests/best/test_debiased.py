@@ -71,6 +71,20 @@ def test_clusters_without_variance_count_as_one_example_each() -> None:
     assert debiased_difference(members, start).low <= debiased_difference(by_example, start).low
 
 
+def test_clusters_that_only_the_start_has_say_nothing() -> None:
+    clusters = np.repeat(np.arange(25), 4)
+    start = np.where(np.arange(100) % 2, 0.75, 0.25)
+    rival = np.where(np.arange(100) < 20, start + 0.25, np.nan)
+    few = Candidates.from_scores([start[:20], rival[:20]], clusters=clusters[:20])
+    many = Candidates.from_scores([start, rival], clusters=clusters)
+    assert few.chosen == many.chosen == 1
+    pair = [debiased_difference(candidates, 0) for candidates in (few, many)]
+    widths = [change.high - change.low for change in pair]
+    assert widths[1] > 0.7 * widths[0]  # by the quantiles of more clusters, but with the same errors
+    fewer = Candidates.from_scores([start, np.where(np.arange(100) < 16, rival, np.nan)], clusters=clusters)
+    assert np.isnan(debiased_difference(fewer, 0).low)  # four clusters of the chosen one
+
+
 @pytest.mark.thorough
 def test_a_few_equal_differences_do_not_show_how_much_they_vary() -> None:
     truth = np.array([1e-9] + [0.8] * 5 + [1e-9] * 194)
@@ -358,7 +372,8 @@ def test_the_debiased_difference(kind, start):
     variances, correlation, effective = plain_noise(differences[rivals], clusters)
     number, observed = (~np.isnan(chosen)).sum(), np.nanmean(chosen)
     # two clusters more, with the largest difference and its negative
-    doubt = 2 * np.nanmax(abs(chosen)) ** 2 * max(number / effective**2, 1 / number)
+    sizes = np.array([((~np.isnan(chosen)) & (clusters == label)).sum() for label in {*clusters}])
+    doubt = 2 * np.nanmax(abs(chosen)) ** 2 * (sizes**2).sum() ** 2 / number**3
     own_variance = variances[rivals.index(candidates.chosen)] + doubt
     error = sqrt(max(variances.mean(), own_variance) / number)
     lower, upper = Noise(variances, correlation, effective).tails(len(rivals), 0.8)

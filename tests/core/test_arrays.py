@@ -103,6 +103,9 @@ def test_what_is_no_number_is_an_input_error(wrong):
 def test_masked_rows_of_a_list_are_missing():
     row = np.ma.array([0.5, 0.9, 0.1], mask=[False, True, False])
     np.testing.assert_array_equal(floats([row, [1.0, 2.0, 3.0]]), [[0.5, np.nan, 0.1], [1, 2, 3]])
+    hidden = np.ma.array([[1.0, 9.0], [0.0, 9.0]], mask=[[0, 1], [0, 1]])
+    rows = [[*hidden], [np.array([1.0, 2.0]), np.array([3.0, 4.0])]]
+    np.testing.assert_array_equal(floats(rows), [[[1, np.nan], [0, np.nan]], [[1, 2], [3, 4]]])
     with pytest.raises(InputError, match="accuracies are missing"):
         abovechance.draw(row, abovechance.RandomBaseline.from_chance(0.5, 10))
     with pytest.raises(InputError, match="accuracies are missing"):
@@ -151,6 +154,7 @@ def test_series_of_one_index_in_two_orders_are_an_error():
         lambda: null_distribution("accuracy", [gold, gold[::-1]], gold),
         lambda: null_distribution("accuracy", [gold] * 30 + [gold[::-1]], gold),
         lambda: prompted([rows, in_other_order]),
+        lambda: prompted([[first, first], [second, second]]),
         lambda: flipped_pairs(first, second),
         lambda: item_statistics(rows, groups=second),
         lambda: pvi.repeated_measures([first, second]),

@@ -61,6 +61,7 @@ def test_columns_that_a_file_may_lack(tmp_path):
         ("exact_match", "a", '"[""a"", ""b""]"', ("a", ("a", "b"))),
         ("exact_match", "a", "7", ("a", "7")),
         ("exact_match", "[7]", "[7]", ("[7]", "[7]")),
+        ("exact_match", "4", '"[""4"", 4, null]"', ("4", ("4", "4", "null"))),
         ("exact_match", "[true]", "[true]", ("[true]", "[true]")),
         ("exact_match", "a", "[]", ("a", "[]")),
         ("exact_match", "a", "[x", ("a", "[x")),

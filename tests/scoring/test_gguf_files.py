@@ -32,7 +32,7 @@ PARTS |= {"mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_att
 OTHERS = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
 
 
-def write_gguf(path, folder, keys=(), divisors=None, pre="gpt-2", architecture="llama"):
+def write_gguf(path, folder, keys=(), divisors=None, pre="gpt-2", architecture="llama", heads=True):
     """Write a model as llama.cpp's converter does, with further ``keys`` of its architecture."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     config = model.config
@@ -43,14 +43,14 @@ def write_gguf(path, folder, keys=(), divisors=None, pre="gpt-2", architecture="
     writer.add_block_count(config.num_hidden_layers)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
+    if heads:
+        writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_vocab_size(config.vocab_size)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     for key, value in dict(keys).items():
-        {str: writer.add_string, float: writer.add_float32, int: writer.add_uint32}[type(value)](
-            f"{architecture}.{key}", value
-        )
+        add = {str: writer.add_string, float: writer.add_float32, bool: writer.add_bool}
+        add.get(type(value), writer.add_uint32)(f"{architecture}.{key}", value)
     add_tokenizer(writer, folder, pre, config.vocab_size)
     for name, tensor in model.state_dict().items():
         stem, kind = name.rsplit(".", 1)
@@ -136,6 +136,20 @@ def test_linear_scaling_of_positions_is_read(tmp_path):
     assert config["rope_parameters"]["factor"] == 4
 
 
+def test_scaling_by_an_older_key_or_by_none(tmp_path):
+    folder = save_tiny_model(tmp_path / "m", rope_parameters={"rope_type": "linear", "factor": 4.0})
+    same_after_conversion(folder, write_gguf(tmp_path / "m.gguf", folder, {"rope.scale_linear": 4.0}))
+    folder = save_tiny_model(tmp_path / "n")
+    keys = {"rope.scaling.type": "none", "rope.scaling.factor": 4.0}
+    same_after_conversion(folder, write_gguf(tmp_path / "n.gguf", folder, keys))
+
+
+def test_heads_that_transformers_would_mix_up_are_refused(tmp_path):
+    folder = save_tiny_model(tmp_path / "m")
+    with pytest.raises(InputError, match="has no key 'llama.attention.head_count_kv'"):
+        convert_gguf(write_gguf(tmp_path / "m.gguf", folder, heads=False), tmp_path / "converted")
+
+
 def test_the_scaling_of_llama_3_is_read(tmp_path):
     # 64 frequencies, as in Llama 3: some are not divided, some by the whole factor, some by less
     folder = save_tiny_model(tmp_path / "m", head_dim=128, rope_parameters=LLAMA_3)
@@ -156,7 +170,15 @@ UNREAD = {
     "yarn": ({"rope.scaling.type": "yarn", "rope.scaling.factor": 4.0}, None, "scaled as 'yarn'"),
     "other divisors": ({}, np.linspace(1, 3, 8), "other frequencies of positions"),
     "linear and divisors": ({"rope.scaling.factor": 2.0}, np.linspace(1, 3, 8), "other frequencies"),
+    "longrope": ({"rope.scaling.type": "longrope"}, None, "scaled as 'longrope'"),
     "half of a head rotated": ({"rope.dimension_count": 8}, None, "m.gguf: "),
+    "other layers": ({"rope.freq_base_swa": 5.0}, None, "other frequencies of positions"),
+    "epsilon": (
+        {"attention.layer_norm_epsilon": 0.25},
+        None,
+        "leaves out the key 'llama.attention.layer_norm_e",
+    ),
+    "norms": ({"ssm.dt_b_c_rms": True}, None, "leaves out the key 'llama.ssm.dt_b_c_rms'"),
     "sliding window": ({"attention.sliding_window": 16}, None, "leaves out the key 'llama.attention.sliding"),
     "scale": ({"logit_scale": 16.0}, None, "leaves out the key 'llama.logit_scale'"),
 }
@@ -184,6 +206,31 @@ def tokenizer_file(tmp_path, pre, **settings):
     writer.add_name("tiny")
     add_tokenizer(writer, folder, pre, 300, **settings)
     return close(writer, tmp_path / "t.gguf")
+
+
+@pytest.mark.parametrize("with_first", [None, True, False])
+def test_blanks_are_those_of_sentencepiece(tmp_path, with_first):
+    """llama.cpp puts a blank before each text unless the file denies it, also before a text with one."""
+    writer = gguf.GGUFWriter(str(tmp_path / "t.gguf"), "llama")
+    writer.add_name("tiny")
+    tokens = ["<unk>", "<s>", "</s>", "\u2581", "i", "s", "is", "\u2581is", "\u2581\u2581"]
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(tokens)
+    writer.add_token_scores([0.0] * 3 + [-5.0, -6.0, -7.0, -2.0, -1.0, -3.0])
+    writer.add_token_types([2, 3, 3] + [1] * (len(tokens) - 3))
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)
+    if with_first is not None:
+        writer.add_add_space_prefix(with_first)
+    tokenizer_of_gguf(close(writer, tmp_path / "t.gguf")).save_pretrained(tmp_path / "saved")
+    read = AutoTokenizer.from_pretrained(tmp_path / "saved")
+    expected = {
+        "is is": ["is", "\u2581is"] if with_first is False else ["\u2581is", "\u2581is"],
+        " is": ["\u2581is"] if with_first is False else ["\u2581", "\u2581is"],
+    }
+    assert {text: read.tokenize(text) for text in expected} == expected
+    assert read("is")["input_ids"][0] == 1
 
 
 def parts(tokenizer, text):
@@ -245,8 +292,15 @@ def test_a_key_that_agrees_with_the_config_is_read():
         return SimpleNamespace(fields=fields, tensors=tensors)
 
     _check_is_read(model, file(keys), Path("m.gguf"))
+    phi = {"general.architecture": "phi3", "phi3.attention.sliding_window": 2047}
+    _check_is_read(model, file(phi), Path("m.gguf"))  # which llama.cpp leaves out, too
     with pytest.raises(InputError, match="leaves out the key 'gemma2.final_logit_softcapping'"):
         _check_is_read(model, file(keys | {"gemma2.final_logit_softcapping": 20.0}), Path("m.gguf"))
-    model.config.num_hidden_layers = 46
+    model.config.query_pre_attn_scalar, model.config.head_dim = 256, 256
+    _check_is_read(model, file(keys), Path("m.gguf"))
+    model.config.query_pre_attn_scalar = 128
+    with pytest.raises(InputError, match="how this Gemma scales attention"):
+        _check_is_read(model, file(keys), Path("m.gguf"))
+    model.config.query_pre_attn_scalar, model.config.num_hidden_layers = 256, 46
     with pytest.raises(InputError, match="how this Gemma scales attention"):
         _check_is_read(model, file(keys), Path("m.gguf"))

@@ -85,7 +85,10 @@ def debiased_score(
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
     # the variance in units of that of right and wrong answers with the same mean
     spreads = candidates.means * (1 - candidates.means)
-    members = candidates.scores.shape[1] / noise.clusters  # which count as one if no score varies
+    # if no score varies, the members of a cluster count as one
+    members = int(candidates.examples[chosen]) / effective_number(
+        candidates.clusters[~np.isnan(candidates.scores[chosen])]
+    )
     ratio = noise.variance / spreads.mean() if noise.variance > 1e-12 else members
     if spreads[chosen] > 1e-12:
         ratio = max(ratio, noise.variances[chosen] / spreads[chosen])
@@ -133,18 +136,25 @@ def debiased_difference(
     if chosen == start:
         return Debiased(0.0, 0.0, 0.0, 0.0, confidence)
     noise = Noise.from_scores(differences[rivals], clusters)
-    if noise.clusters < FEWEST_CLUSTERS or not evaluated:
+    independent = effective_number(clusters[~np.isnan(differences[chosen])])
+    if min(noise.clusters, independent) < FEWEST_CLUSTERS:
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
     lower, upper = (-float(ndtri(tail)) for tail in noise.tails(int(rivals.sum()), confidence))
     # two more differences, which cancel: a few that are all alike do not show how much they vary (Bonett
     # and Price, 2012)
     largest = float(np.nanmax(abs(differences[chosen]))) or 1.0
-    doubt = 2 * largest**2 / evaluated * max(evaluated / noise.clusters, 1.0) ** 2
+    doubt = 2 * largest**2 * evaluated / independent**2
     own_variance = noise.variances[np.flatnonzero(rivals).tolist().index(chosen)] + doubt
     error = sqrt(max(noise.variance, own_variance) / evaluated)
     low, high = max(observed - lower * error, -1.0), min(observed + upper * error, 1.0)
     value = _crossfitted(of_start, differences, splits, seed)
     return Debiased(observed, float(np.clip(value, low, high)), low, high, confidence)
+
+
+def effective_number(clusters: Ints) -> float:
+    """Return the number of clusters of equal size that would say as much (Kish); 0 of no examples."""
+    sizes = np.bincount(clusters).astype(np.float64) if clusters.size else np.zeros(1)
+    return float(sizes.sum() ** 2 / max((sizes**2).sum(), 1.0))
 
 
 @dataclass(frozen=True)
@@ -182,8 +192,7 @@ class Noise:
         number = np.maximum((in_clusters > 0).sum(axis=1), 2)
         squares, count = (errors**2).sum(axis=1), len(scores)
         variances = squares * number / (number - 1)
-        all_sizes = np.bincount(clusters).astype(np.float64)
-        effective = float(all_sizes.sum() ** 2 / (all_sizes**2).sum())
+        effective = effective_number(clusters)
         if count < 2 or not squares.any():
             return cls(variances, 0.0, effective)
         # the variance of a mean of equally correlated errors, solved for the correlation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -18,6 +18,7 @@ Ints = NDArray[np.int64]
 Numbers = Sequence[float] | NDArray[Any]
 
 
+MASKED = np.ma.MaskedArray
 MOST_PAIRED = 20  # labelled values that are compared with each other; of more, each with the first alone
 
 
@@ -32,8 +33,9 @@ def floats(values: ArrayLike) -> Floats:
         if hasattr(of_pandas, "isna") and hasattr(of_pandas, "to_numpy"):  # which has several kinds of nan
             numbers: Floats = of_pandas.to_numpy(dtype=np.float64, na_value=np.nan)
             return numbers
-        if isinstance(values, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in values):
-            values = [floats(row) for row in values]  # numpy would take the numbers under the mask
+        if isinstance(values, list | tuple) and any(isinstance(row, list | tuple | MASKED) for row in values):
+            # numpy would take the numbers under a mask
+            values = [floats(row) if isinstance(row, list | tuple | MASKED) else row for row in values]
         return np.asarray(values, dtype=np.float64)
     except (OverflowError, TypeError, ValueError) as error:  # texts, or rows of different lengths
         raise InputError(f"{error}; expected numbers") from None
@@ -47,8 +49,7 @@ def check_same_order(*values: object) -> None:
     DataFrames are compared with each other, and so are their columns; a Series is compared with either. The
     members of lists are compared, too.
     """
-    members = [row for value in values for row in (value if isinstance(value, list | tuple) else [value])]
-    axes = [axes for member in members if (axes := _axes(member))]
+    axes = [axes for member in _members(values) if (axes := _axes(member))]
     with_first = ((axes[0], second) for second in axes[1:])
     for first, second in combinations(axes, 2) if len(axes) <= MOST_PAIRED else with_first:
         pairs = zip(first, second, strict=True) if len(first) == len(second) else product(first, second)
@@ -59,6 +60,17 @@ def check_same_order(*values: object) -> None:
                 "two Series or DataFrames have the same labels in different orders; expected the same order, "
                 "because values are paired by position (first.reindex(second.index))"
             )
+
+
+def _members(values: Iterable[object]) -> Iterator[object]:
+    """Yield values, and of lists their members; of lists in lists, only if the first member has labels."""
+    for value in values:
+        if isinstance(value, list | tuple):
+            for row in value:
+                nested = isinstance(row, list | tuple) and row and hasattr(row[0], "iloc")
+                yield from row if nested else [row]
+        else:
+            yield value
 
 
 def example_labels(scores: Any) -> Any:

@@ -214,7 +214,7 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         shots = results.content.get("n-shot", {}).get(results.task) or 0
         shots = number_of_shots(shots, f"{results.file}, n-shot of {results.task}")
         model = results.content.get("model_name") or path.parent.name or "model"
-        model = f"{model}{_variant(results.content.get('config'))}"
+        model = _with_variant(str(model), results.content.get("config"))
         reported = results.reported(metric or "acc", chosen[0].filter)
         score = results.of_task("results").get(f"{metric or 'acc'},{chosen[0].filter}")
     is_other = isinstance(score, int | float) and abs(score - float(rows["correct"].mean())) > 1e-9
@@ -240,18 +240,24 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
     )
 
 
-def _variant(config: Any) -> str:
-    """Return the words for the revision and the adapter of a model, of which its name does not tell.
+def _with_variant(model: str, config: Any) -> str:
+    """Return a model's name with its revision, subfolder and adapter, which the tool's name of it lacks.
 
-    Other arguments, such as those of precision, are not part of the model.
+    The tool calls a model by its adapter, if it has one. Other arguments, such as those of precision, are not
+    part of the model.
     """
     arguments = config.get("model_args") if isinstance(config, dict) else None
     if isinstance(arguments, str):
         arguments = dict(part.partition("=")[::2] for part in arguments.split(","))
     if not isinstance(arguments, dict):
-        return ""
-    words = {"@": arguments.get("revision"), "+": arguments.get("peft"), "+delta ": arguments.get("delta")}
-    return "".join(f"{sign}{word}" for sign, word in words.items() if word not in (None, "", "main", "None"))
+        return model
+    texts = {key: str(value) for key, value in arguments.items() if value not in (None, "", "None")}
+    if "peft" in texts or "delta" in texts:
+        model = texts.get("pretrained", model)
+    revision = texts.get("revision", "main")
+    model += f"@{revision}" * (revision != "main")
+    signs = {"subfolder": "/", "peft": "+", "delta": "+delta "}
+    return model + "".join(f"{sign}{texts[key]}" for key, sign in signs.items() if key in texts)
 
 
 def _is_selection(rows: pd.DataFrame, reported: Reported) -> bool:

@@ -263,7 +263,8 @@ def _gold(text: str, metric: Metric, place: str) -> Any:
         return NUMBER.value(text, place)
     if metric.answers in ("text", "attempts") and text.startswith("["):
         accepted = _json_list(text) or []
-        if accepted and all(isinstance(answer, str) for answer in accepted):
+        if any(isinstance(answer, str) for answer in accepted):  # numbers alone are an answer themselves
+            accepted = [answer if isinstance(answer, str) else json.dumps(answer) for answer in accepted]
             # an attempt may be a list itself
             return (*accepted, text) if metric.answers == "attempts" else tuple(accepted)
     return text

@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 from gguf import GGUFReader
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 from tokenizers.models import BPE
+from tokenizers.normalizers import Prepend, Replace
 from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
 from transformers import (
     AutoConfig,
@@ -45,8 +46,13 @@ SPLIT_IN_OTHER_WAYS = "A.\n\n12  34's"  # by every rule but that of GPT-2
 DECIDING = (
     *("attention.scale", "attention.sliding_window", "attention.clamp_kqv", "attention.max_alibi_bias"),
     *("attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping"),
-    *("embedding_scale", "residual_scale", "logit_scale", "expert_weights_scale"),
+    *("embedding_scale", "residual_scale", "logit_scale", "expert_weights_scale", "ssm.dt_b_c_rms"),
+    *("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"),
 )
+# what configs call the last two
+EPSILON = ("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps")
+PHI_3 = ("phi3", "attention.sliding_window")  # which llama.cpp leaves out, too
+BLANK = "\u2581"
 GEMMA_27B = (46, 62)  # layers: llama.cpp knows by them that attention is scaled in another way
 ROPE_FREQUENCIES = "rope_freqs.weight"
 
@@ -62,6 +68,7 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     """
     home, name = str(gguf.parent), gguf.name
     try:
+        tokenizer = tokenizer_of_gguf(gguf)
         reader = GGUFReader(gguf)
         config = AutoConfig.from_pretrained(home, gguf_file=name)
         _scale_positions(config, reader, gguf)
@@ -75,7 +82,6 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
         )
         _check_is_read(model, reader, gguf)
         _check_positions(model, reader, gguf)
-        tokenizer = tokenizer_of_gguf(gguf)
     except InputError:
         raise
     except Exception as error:  # libraries raise anything for such files
@@ -100,9 +106,19 @@ def tokenizer_of_gguf(gguf: Path) -> PreTrainedTokenizerBase:
     has_beginning = _value(reader, "tokenizer.ggml.bos_token_id") is not None
     default = {"add_bos_token": True} if begins is None and has_beginning and split in AS_LLAMA_3 else {}
     tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name, **default)
-    if _value(reader, "tokenizer.ggml.model") == "gpt2":
+    kind, architecture = _value(reader, "tokenizer.ggml.model"), _value(reader, "general.architecture")
+    if kind == "gpt2":
         _split_by_rule(tokenizer.backend_tokenizer, split, gguf)
+    elif kind == "llama" and not architecture.startswith("gemma"):
+        _write_blanks(tokenizer.backend_tokenizer, _value(reader, "tokenizer.ggml.add_space_prefix", True))
     return tokenizer
+
+
+def _write_blanks(backend: Tokenizer, with_first: bool) -> None:
+    """Write blanks of a text as SentencePiece does, with one before the text also if it begins with one."""
+    first = [Prepend(BLANK)] if with_first else []
+    backend.normalizer = normalizers.Sequence([*first, Replace(" ", BLANK)])
+    backend.pre_tokenizer = None
 
 
 def _split_by_rule(backend: Tokenizer, split: str | None, gguf: Path) -> None:
@@ -126,8 +142,6 @@ def _scale_positions(config: PreTrainedConfig, reader: GGUFReader, gguf: Path) -
     """Put the scaling of positions into the config, where transformers leaves it out."""
     kind, factor, divisors = _scaling(reader)
     if kind not in ("none", "linear"):
-        if _value(reader, "general.architecture") == "gpt-oss":  # which transformers reads in full
-            return
         _refuse(gguf, f"positions are scaled as '{kind}', which transformers leaves out")
     if (divisors != 1).any():
         # as in Llama 3.1 and later; if the file has another scaling, _check_positions refuses it
@@ -152,7 +166,7 @@ def _check_positions(model: PreTrainedModel, reader: GGUFReader, gguf: Path) -> 
         for name, buffer in model.named_buffers()
         if name.endswith("inv_freq") and "original" not in name
     ]
-    if not frequencies or architecture == "gpt-oss":
+    if not frequencies:
         return
     for layers, scaled_by in {"": divisors * factor, "_swa": np.ones(1)}.items():
         base = _value(reader, f"{architecture}.rope.freq_base{layers}", None if layers else 10_000.0)
@@ -183,13 +197,21 @@ def _scaling(reader: GGUFReader) -> tuple[str, float, Floats]:
 
 def _check_is_read(model: PreTrainedModel, reader: GGUFReader, gguf: Path) -> None:
     """Raise InputError if a key or tensor of the file that decides scores has no effect on the model."""
-    architecture = _value(reader, "general.architecture")
+    architecture, config = _value(reader, "general.architecture"), model.config
     for key in DECIDING:
-        value, read = _value(reader, f"{architecture}.{key}"), getattr(model.config, key.split(".")[-1], None)
-        if value and (read is None or not np.isclose(value, read)):
+        value = _value(reader, f"{architecture}.{key}")
+        names = EPSILON if key.endswith("epsilon") else [key.split(".")[-1]]
+        values = [getattr(config, name) for name in names if getattr(config, name, None) is not None]
+        is_read = (architecture, key) == PHI_3 or any(
+            value and np.isclose(value, read, 1e-5, 0) for read in values
+        )
+        if value and not is_read:
             _refuse(gguf, f"transformers leaves out the key '{architecture}.{key}'")
-    if architecture.startswith("gemma") and model.config.num_hidden_layers in GEMMA_27B:
+    scale = getattr(config, "query_pre_attn_scalar", None)
+    if scale is not None and (scale != config.head_dim or config.num_hidden_layers in GEMMA_27B):
         _refuse(gguf, "transformers does not know how this Gemma scales attention")
+    if architecture == "llama" and _value(reader, "llama.attention.head_count_kv") is None:
+        _refuse(gguf, "has no key 'llama.attention.head_count_kv', without which transformers mixes up heads")
     numbers = sum(int(tensor.n_elements) for tensor in reader.tensors if tensor.name != ROPE_FREQUENCIES)
     tensors = {tensor.data_ptr(): tensor.numel() for tensor in model.state_dict().values()}
     if numbers != (count := sum(tensors.values())):
