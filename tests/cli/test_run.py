@@ -139,6 +139,8 @@ def test_the_workflow_of_a_distribution_is_looked_for_first():
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_snakemake_starts(place, monkeypatch):
+    pytest.importorskip("snakemake", reason="needs Snakemake, with which a study is run")
+
     def refused(**_):
         raise OSError(30, "Read-only file system")
 
