@@ -67,7 +67,8 @@ class Best:
         P-value of the hypothesis that no candidate is better than another.
     debiased, low, high
         The estimate of the chosen candidate's true score, with its interval. Both are corrected for the
-        choice. Missing (nan) with fewer than five clusters of examples (Kish: effectively).
+        choice. Missing (nan) with fewer than five clusters of examples, by their effective
+        number.
     confidence
         Confidence level of the interval.
     candidates

@@ -197,9 +197,9 @@ def null_distribution(
         (examples,) the gold answers.
     strata
         (examples,) gold answers are permuted among examples with the same value. Unless given, examples with
-        the same choices are a stratum; of rankings, those in which each
-        candidate ranks the same items and as many are relevant; of texts, those whose gold
-        answers are of one type (number, yes or no, other).
+        the same choices are a stratum; of rankings, those in which each candidate ranks the same
+        items, of which as many are relevant; of texts, those whose gold answers are of one type (number, yes
+        or no, other).
     tries
         The number of tries, if more were made than there are candidates. The others are taken as
         independent, with the distribution by chance that the best candidate has.
