@@ -19,7 +19,7 @@ from transformers import (
 
 from abovechance.core.errors import InputError
 from abovechance.scoring.fetching import fetch_tokenizer
-from abovechance.scoring.gguf_files import _check_is_read, convert_gguf, tokenizer_of_gguf
+from abovechance.scoring.gguf_files import _check_is_read, _File, convert_gguf, tokenizer_of_gguf
 from tests.tiny import save_tiny_model
 
 IDS = torch.tensor([[int(token) for token in np.random.default_rng(0).integers(5, 290, 100)]])
@@ -146,7 +146,7 @@ def test_scaling_by_an_older_key_or_by_none(tmp_path):
 
 def test_heads_that_transformers_would_mix_up_are_refused(tmp_path):
     folder = save_tiny_model(tmp_path / "m")
-    with pytest.raises(InputError, match="has no key 'llama.attention.head_count_kv'"):
+    with pytest.raises(InputError, match="lacks the key 'llama.attention.head_count_kv'"):
         convert_gguf(write_gguf(tmp_path / "m.gguf", folder, heads=False), tmp_path / "converted")
 
 
@@ -176,11 +176,11 @@ UNREAD = {
     "epsilon": (
         {"attention.layer_norm_epsilon": 0.25},
         None,
-        "leaves out the key 'llama.attention.layer_norm_e",
+        "ignores the key 'llama.attention.layer_norm_e",
     ),
-    "norms": ({"ssm.dt_b_c_rms": True}, None, "leaves out the key 'llama.ssm.dt_b_c_rms'"),
-    "sliding window": ({"attention.sliding_window": 16}, None, "leaves out the key 'llama.attention.sliding"),
-    "scale": ({"logit_scale": 16.0}, None, "leaves out the key 'llama.logit_scale'"),
+    "norms": ({"ssm.dt_b_c_rms": True}, None, "ignores the key 'llama.ssm.dt_b_c_rms'"),
+    "sliding window": ({"attention.sliding_window": 16}, None, "ignores the key 'llama.attention.sliding"),
+    "scale": ({"logit_scale": 16.0}, None, "ignores the key 'llama.logit_scale'"),
 }
 
 
@@ -254,10 +254,10 @@ def test_texts_are_split_as_the_file_says(tmp_path):
 @pytest.mark.parametrize("pre", [None, "default", "falcon", "new"])
 def test_an_unknown_way_of_splitting_texts_is_refused(tmp_path, pre):
     path = tokenizer_file(tmp_path, pre)
-    with pytest.raises(InputError, match="has no key|texts are split as"):
+    with pytest.raises(InputError, match="lacks the key|texts are split as"):
         tokenizer_of_gguf(path)
     server = {"model": "m", "kind": "llama.cpp", "url": "http://x", "revision": "1", "tokenizer": str(path)}
-    with pytest.raises(InputError, match="t.gguf: has no key|t.gguf: texts are split as"):
+    with pytest.raises(InputError, match="t.gguf: lacks the key|t.gguf: texts are split as"):
         fetch_tokenizer(server, tmp_path / "out")
 
 
@@ -289,18 +289,20 @@ def test_a_key_that_agrees_with_the_config_is_read():
 
     def file(changes):
         fields = {key: SimpleNamespace(contents=lambda value=value: value) for key, value in changes.items()}
-        return SimpleNamespace(fields=fields, tensors=tensors)
+        opened = _File(Path("m.gguf"))
+        opened.__dict__["reader"] = SimpleNamespace(fields=fields, tensors=tensors)
+        return opened
 
-    _check_is_read(model, file(keys), Path("m.gguf"))
+    _check_is_read(model, file(keys))
     phi = {"general.architecture": "phi3", "phi3.attention.sliding_window": 2047}
-    _check_is_read(model, file(phi), Path("m.gguf"))  # which llama.cpp leaves out, too
-    with pytest.raises(InputError, match="leaves out the key 'gemma2.final_logit_softcapping'"):
-        _check_is_read(model, file(keys | {"gemma2.final_logit_softcapping": 20.0}), Path("m.gguf"))
+    _check_is_read(model, file(phi))  # llama.cpp ignores it, too
+    with pytest.raises(InputError, match="ignores the key 'gemma2.final_logit_softcapping'"):
+        _check_is_read(model, file(keys | {"gemma2.final_logit_softcapping": 20.0}))
     model.config.query_pre_attn_scalar, model.config.head_dim = 256, 256
-    _check_is_read(model, file(keys), Path("m.gguf"))
+    _check_is_read(model, file(keys))
     model.config.query_pre_attn_scalar = 128
     with pytest.raises(InputError, match="how this Gemma scales attention"):
-        _check_is_read(model, file(keys), Path("m.gguf"))
+        _check_is_read(model, file(keys))
     model.config.query_pre_attn_scalar, model.config.num_hidden_layers = 256, 46
     with pytest.raises(InputError, match="how this Gemma scales attention"):
-        _check_is_read(model, file(keys), Path("m.gguf"))
+        _check_is_read(model, file(keys))

@@ -1,11 +1,14 @@
-"""GGUF files, as folders with safetensors, or refused if transformers reads them otherwise than llama.cpp.
+"""GGUF files: they are converted to folders with safetensors, or refused.
 
-transformers leaves out what it does not know: keys that scale positions, tensors, and rules by which texts
-are split. The model that results has other scores, so all of these are looked at.
+transformers ignores the keys, tensors and rules of splitting texts that it does not know. The scores of the
+converted model then differ from those of llama.cpp. So this module sets the ignored facts itself, or raises
+an error.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,49 +32,88 @@ from abovechance.core.arrays import Floats
 from abovechance.core.errors import InputError
 from abovechance.scoring.weights import load_whole, save
 
-# Values of ``tokenizer.ggml.pre`` in llama.cpp (src/llama-vocab.cpp): texts are split as by GPT-2 ...
+# Values of ``tokenizer.ggml.pre`` in llama.cpp (src/llama-vocab.cpp). Texts are split as by GPT-2:
 AS_GPT2 = frozenset(
     ["gpt-2", "phi-2", "gigachat", "a.x-4.0", "mellum", "exaone4", "mpt", "olmo", "jais", "trillion"]
 )
-# ... or as by GPT-2 with each digit alone ...
+# Each digit is a part of its own, and the rest is split as by GPT-2:
 DIGITS_ALONE = frozenset(
     ["starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"]
 )
-# ... or as by Llama 3: words that are tokens stay whole, and a token begins unless the file denies it
+# Words that are tokens stay whole, and texts begin with a begin-of-text token unless the file denies it:
 AS_LLAMA_3 = frozenset(
     ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"]
 )
-SPLIT_IN_OTHER_WAYS = "A.\n\n12  34's"  # by every rule but that of GPT-2
-# Keys of an architecture that change scores, but no shape; the last part is their name in the config.
+SPLIT_IN_OTHER_WAYS = "A.\n\n12  34's"  # every rule except that of GPT-2 gives other parts
+# Keys of an architecture that change scores, but no shape. The last part of a key is its name in the config.
 DECIDING = (
     *("attention.scale", "attention.sliding_window", "attention.clamp_kqv", "attention.max_alibi_bias"),
     *("attn_logit_softcapping", "final_logit_softcapping", "router_logit_softcapping"),
     *("embedding_scale", "residual_scale", "logit_scale", "expert_weights_scale", "ssm.dt_b_c_rms"),
     *("attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"),
 )
-# what configs call the last two
+# Names of the last two keys in configs.
 EPSILON = ("rms_norm_eps", "layer_norm_epsilon", "layer_norm_eps", "norm_epsilon", "norm_eps")
-PHI_3 = ("phi3", "attention.sliding_window")  # which llama.cpp leaves out, too
+PHI_3 = ("phi3", "attention.sliding_window")  # llama.cpp ignores this key, too
 BLANK = "\u2581"
-GEMMA_27B = (46, 62)  # layers: llama.cpp knows by them that attention is scaled in another way
+GEMMA_27B = (46, 62)  # numbers of layers for which llama.cpp scales attention in another way
 ROPE_FREQUENCIES = "rope_freqs.weight"
 
 
+@dataclass(frozen=True)
+class _File:
+    """A GGUF file that is open for reading."""
+
+    path: Path
+
+    @cached_property
+    def reader(self) -> GGUFReader:
+        return GGUFReader(self.path)
+
+    @property
+    def architecture(self) -> str:
+        return str(self.value("general.architecture"))
+
+    def value(self, key: str, default: Any = None) -> Any:
+        field = self.reader.fields.get(key)
+        return default if field is None else field.contents()
+
+    def of_model(self, key: str, default: Any = None) -> Any:
+        """Return the value of a key of the architecture."""
+        return self.value(f"{self.architecture}.{key}", default)
+
+    @property
+    def scaling(self) -> tuple[str, float, Floats]:
+        """The kind and the factor of the scaling of positions, and the divisor of each frequency."""
+        kind = self.of_model("rope.scaling.type", "linear")
+        factor = self.of_model("rope.scaling.factor") or self.of_model("rope.scale_linear") or 1.0
+        divisors = [tensor.data for tensor in self.reader.tensors if tensor.name == ROPE_FREQUENCIES]
+        return (
+            kind,
+            1.0 if kind == "none" else factor,
+            np.asarray(divisors[0] if divisors else [1.0], dtype=float),
+        )
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise InputError(
+            f"{self.path}: {problem}; use a folder in the format that transformers saves instead"
+        )
+
+
 def convert_gguf(gguf: Path, folder: Path) -> None:
-    """Dequantize a GGUF file to a folder of float32 safetensors, once, since it is slow.
+    """Dequantize a GGUF file to a folder of float32 safetensors, once, because it is slow.
 
     Raises
     ------
     InputError
-        If the file is no GGUF, damaged, or of a kind that transformers cannot read, or would read otherwise
-        than llama.cpp.
+        If the file is damaged or is not a GGUF file, or if transformers cannot read it or would read it
+        differently from llama.cpp.
     """
-    home, name = str(gguf.parent), gguf.name
+    home, name, file = str(gguf.parent), gguf.name, _File(gguf)
     try:
-        tokenizer = tokenizer_of_gguf(gguf)
-        reader = GGUFReader(gguf)
+        tokenizer = _tokenizer(file)
         config = AutoConfig.from_pretrained(home, gguf_file=name)
-        _scale_positions(config, reader, gguf)
+        _scale_positions(config, file)
         model = load_whole(
             home,
             str(gguf),
@@ -80,8 +122,8 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
             dtype=torch.float32,
             quantization_config=GgufConfig(dequantize=True),
         )
-        _check_is_read(model, reader, gguf)
-        _check_positions(model, reader, gguf)
+        _check_is_read(model, file)
+        _check_positions(model, file)
     except InputError:
         raise
     except Exception as error:  # libraries raise anything for such files
@@ -98,53 +140,55 @@ def tokenizer_of_gguf(gguf: Path) -> PreTrainedTokenizerBase:
     Raises
     ------
     InputError
-        If the file does not say how texts are split, or in a way that transformers does not know.
+        If the file does not state how texts are split, or states a way that transformers does not know.
     """
-    reader = GGUFReader(gguf)
-    split = _value(reader, "tokenizer.ggml.pre")
-    begins = _value(reader, "tokenizer.ggml.add_bos_token")
-    has_beginning = _value(reader, "tokenizer.ggml.bos_token_id") is not None
+    return _tokenizer(_File(gguf))
+
+
+def _tokenizer(file: _File) -> PreTrainedTokenizerBase:
+    kind, split = file.value("tokenizer.ggml.model"), file.value("tokenizer.ggml.pre")
+    begins = file.value("tokenizer.ggml.add_bos_token")
+    has_beginning = file.value("tokenizer.ggml.bos_token_id") is not None
     default = {"add_bos_token": True} if begins is None and has_beginning and split in AS_LLAMA_3 else {}
-    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=gguf.name, **default)
-    kind, architecture = _value(reader, "tokenizer.ggml.model"), _value(reader, "general.architecture")
+    tokenizer = AutoTokenizer.from_pretrained(str(file.path.parent), gguf_file=file.path.name, **default)
     if kind == "gpt2":
-        _split_by_rule(tokenizer.backend_tokenizer, split, gguf)
-    elif kind == "llama" and not architecture.startswith("gemma"):
-        _write_blanks(tokenizer.backend_tokenizer, _value(reader, "tokenizer.ggml.add_space_prefix", True))
+        _split_by_rule(tokenizer.backend_tokenizer, split, file)
+    elif kind == "llama" and not file.architecture.startswith("gemma"):
+        _write_blanks(tokenizer.backend_tokenizer, file.value("tokenizer.ggml.add_space_prefix", True))
     return tokenizer
 
 
 def _write_blanks(backend: Tokenizer, with_first: bool) -> None:
-    """Write blanks of a text as SentencePiece does, with one before the text also if it begins with one."""
+    """Write blanks as SentencePiece does; ``with_first`` puts one before every text, even before a blank."""
     first = [Prepend(BLANK)] if with_first else []
     backend.normalizer = normalizers.Sequence([*first, Replace(" ", BLANK)])
     backend.pre_tokenizer = None
 
 
-def _split_by_rule(backend: Tokenizer, split: str | None, gguf: Path) -> None:
+def _split_by_rule(backend: Tokenizer, split: str | None, file: _File) -> None:
     """Split texts of a byte-level tokenizer by the rule of this name."""
     if split is None:
-        _refuse(gguf, "has no key 'tokenizer.ggml.pre', which says how texts are split")
+        file.refuse("lacks the key 'tokenizer.ggml.pre', which states how texts are split")
     as_gpt2 = ByteLevel(add_prefix_space=False)
     if split in DIGITS_ALONE:
         backend.pre_tokenizer = Sequence([Digits(individual_digits=True), as_gpt2])
     elif split not in AS_GPT2:
         parts = [rule.pre_tokenize_str(SPLIT_IN_OTHER_WAYS) for rule in (backend.pre_tokenizer, as_gpt2)]
         if parts[0] == parts[1]:
-            _refuse(
-                gguf, f"texts are split as '{split}' ('tokenizer.ggml.pre'), which transformers does not know"
+            file.refuse(
+                f"texts are split as '{split}' ('tokenizer.ggml.pre'), which transformers does not know"
             )
     if split in AS_LLAMA_3 and isinstance(backend.model, BPE):
         backend.model.ignore_merges = True
 
 
-def _scale_positions(config: PreTrainedConfig, reader: GGUFReader, gguf: Path) -> None:
-    """Put the scaling of positions into the config, where transformers leaves it out."""
-    kind, factor, divisors = _scaling(reader)
+def _scale_positions(config: PreTrainedConfig, file: _File) -> None:
+    """Set the scaling of positions in the config, because transformers ignores that of the file."""
+    kind, factor, divisors = file.scaling
     if kind not in ("none", "linear"):
-        _refuse(gguf, f"positions are scaled as '{kind}', which transformers leaves out")
+        file.refuse(f"positions are scaled as '{kind}', which transformers ignores")
     if (divisors != 1).any():
-        # as in Llama 3.1 and later; if the file has another scaling, _check_positions refuses it
+        # the scaling of Llama 3.1 and later; _check_positions refuses files with another one
         scaling: dict[str, Any] = {"rope_type": "llama3", "factor": float(divisors.max())}
         scaling |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
     elif factor != 1:
@@ -157,10 +201,9 @@ def _scale_positions(config: PreTrainedConfig, reader: GGUFReader, gguf: Path) -
         scaled |= scaling
 
 
-def _check_positions(model: PreTrainedModel, reader: GGUFReader, gguf: Path) -> None:
-    """Raise InputError unless the model rotates by the frequencies that the file says."""
-    _, factor, divisors = _scaling(reader)
-    architecture = _value(reader, "general.architecture")
+def _check_positions(model: PreTrainedModel, file: _File) -> None:
+    """Raise InputError unless the model rotates by the frequencies of the file."""
+    _, factor, divisors = file.scaling
     frequencies = [
         buffer.double().cpu().numpy()
         for name, buffer in model.named_buffers()
@@ -169,62 +212,40 @@ def _check_positions(model: PreTrainedModel, reader: GGUFReader, gguf: Path) -> 
     if not frequencies:
         return
     for layers, scaled_by in {"": divisors * factor, "_swa": np.ones(1)}.items():
-        base = _value(reader, f"{architecture}.rope.freq_base{layers}", None if layers else 10_000.0)
-        width = _value(reader, f"{architecture}.rope.dimension_count{layers}", 2 * len(frequencies[0]))
+        base = file.of_model(f"rope.freq_base{layers}", None if layers else 10_000.0)
+        width = file.of_model(f"rope.dimension_count{layers}", 2 * len(frequencies[0]))
         if base is None:
             continue
         expected = base ** -(np.arange(0, width, 2) / width) / scaled_by
         if not any(
             read.shape == expected.shape and np.allclose(read, expected, 1e-4, 0) for read in frequencies
         ):
-            _refuse(
-                gguf,
+            file.refuse(
                 f"transformers reads other frequencies of positions than the file has (keys of "
-                f"'{architecture}.rope', tensor '{ROPE_FREQUENCIES}')",
+                f"'{file.architecture}.rope', tensor '{ROPE_FREQUENCIES}')"
             )
 
 
-def _scaling(reader: GGUFReader) -> tuple[str, float, Floats]:
-    """The kind of scaling of positions, its factor, and by what each frequency is divided besides."""
-    rope = f"{_value(reader, 'general.architecture')}.rope"
-    factor = _value(reader, f"{rope}.scaling.factor") or _value(reader, f"{rope}.scale_linear") or 1.0
-    divisors = [tensor.data for tensor in reader.tensors if tensor.name == ROPE_FREQUENCIES]
-    kind = _value(reader, f"{rope}.scaling.type", "linear")
-    if kind == "none":
-        factor = 1.0
-    return kind, factor, np.asarray(divisors[0] if divisors else [1.0], dtype=float)
-
-
-def _check_is_read(model: PreTrainedModel, reader: GGUFReader, gguf: Path) -> None:
-    """Raise InputError if a key or tensor of the file that decides scores has no effect on the model."""
-    architecture, config = _value(reader, "general.architecture"), model.config
+def _check_is_read(model: PreTrainedModel, file: _File) -> None:
+    """Raise InputError if a key or tensor of the file that changes scores has no effect on the model."""
+    architecture, config = file.architecture, model.config
     for key in DECIDING:
-        value = _value(reader, f"{architecture}.{key}")
+        value = file.of_model(key)
         names = EPSILON if key.endswith("epsilon") else [key.split(".")[-1]]
         values = [getattr(config, name) for name in names if getattr(config, name, None) is not None]
-        is_read = (architecture, key) == PHI_3 or any(
-            value and np.isclose(value, read, 1e-5, 0) for read in values
-        )
-        if value and not is_read:
-            _refuse(gguf, f"transformers leaves out the key '{architecture}.{key}'")
+        is_read = any(value and np.isclose(value, read, 1e-5, 0) for read in values)
+        if value and not is_read and (architecture, key) != PHI_3:
+            file.refuse(f"transformers ignores the key '{architecture}.{key}'")
     scale = getattr(config, "query_pre_attn_scalar", None)
     if scale is not None and (scale != config.head_dim or config.num_hidden_layers in GEMMA_27B):
-        _refuse(gguf, "transformers does not know how this Gemma scales attention")
-    if architecture == "llama" and _value(reader, "llama.attention.head_count_kv") is None:
-        _refuse(gguf, "has no key 'llama.attention.head_count_kv', without which transformers mixes up heads")
-    numbers = sum(int(tensor.n_elements) for tensor in reader.tensors if tensor.name != ROPE_FREQUENCIES)
+        file.refuse("transformers does not know how this Gemma scales attention")
+    if architecture == "llama" and file.of_model("attention.head_count_kv") is None:
+        file.refuse(
+            "lacks the key 'llama.attention.head_count_kv', without which transformers mixes up heads"
+        )
+    numbers = sum(int(tensor.n_elements) for tensor in file.reader.tensors if tensor.name != ROPE_FREQUENCIES)
     tensors = {tensor.data_ptr(): tensor.numel() for tensor in model.state_dict().values()}
     if numbers != (count := sum(tensors.values())):
-        _refuse(
-            gguf,
-            f"its tensors have {numbers:,} numbers, the model that transformers makes of them has {count:,}",
+        file.refuse(
+            f"its tensors have {numbers:,} numbers, the model that transformers makes of them has {count:,}"
         )
-
-
-def _refuse(gguf: Path, problem: str) -> NoReturn:
-    raise InputError(f"{gguf}: {problem}; expected, in its place, a folder as transformers saves the model")
-
-
-def _value(reader: GGUFReader, key: str, default: Any = None) -> Any:
-    field = reader.fields.get(key)
-    return default if field is None else field.contents()
