@@ -33,6 +33,7 @@ from abovechance.importers.contract import (
 )
 from abovechance.importers.lm_eval_samples import TOOL, Sample
 from abovechance.importers.lm_eval_targets import UnknownTarget, is_tie, rows_of
+from abovechance.variance.results_files import model_arguments
 
 OPTIONS = ("metric", "filter")
 LOOKS_LIKE = f"{TOOL}'s samples_<task>_<date>.jsonl or .json (made with --log_samples)"
@@ -241,17 +242,13 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
 
 
 def _with_variant(model: str, config: Any) -> str:
-    """Return a model's name with its revision, subfolder and adapter, which the tool's name of it lacks.
+    """Return a model's name with its revision, subfolder and adapter.
 
-    The tool calls a model by its adapter, if it has one. Other arguments, such as those of precision, are not
-    part of the model.
+    The tool names a model after its adapter, if it has one. Other arguments, such as the precision, are not
+    part of the name.
     """
-    arguments = config.get("model_args") if isinstance(config, dict) else None
-    if isinstance(arguments, str):
-        arguments = dict(part.partition("=")[::2] for part in arguments.split(","))
-    if not isinstance(arguments, dict):
-        return model
-    texts = {key: str(value) for key, value in arguments.items() if value not in (None, "", "None")}
+    arguments = model_arguments(config.get("model_args")) if isinstance(config, dict) else {}
+    texts = {key: text for key, text in arguments.items() if text not in ("", "None")}
     if "peft" in texts or "delta" in texts:
         model = texts.get("pretrained", model)
     revision = texts.get("revision", "main")

@@ -82,7 +82,7 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
             "expected a step in the file's name, such as step1000.json"
         )
     table = pd.DataFrame(rows)
-    # what no file has a number of is no score; what others have one of was not computed here
+    # If no file has a number of a metric, the metric is no score. If others have one, a null is a lost score.
     has_numbers = table["value"].notna().groupby([table["task"], table["metric"]]).transform("any")
     is_score = has_numbers | ~table["not_finite"].str.endswith(" is null")
     places = pd.Series([*homes.values()])[is_score]
@@ -201,7 +201,7 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
 def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dict[str, Any]:
     """Return the columns ``model``, ``seed``, ``checkpoint`` and ``stage`` of one file."""
     config = _keys(content, "config")
-    arguments = _arguments(config.get("model_args"))
+    arguments = model_arguments(config.get("model_args"))
     names = (
         arguments.get("pretrained"),
         content.get("model_name"),
@@ -294,7 +294,7 @@ def _keys(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _arguments(text: Any) -> dict[str, str]:
+def model_arguments(text: Any) -> dict[str, str]:
     """Return the arguments a model was loaded with, from ``key=value,key=value`` or from keys."""
     if isinstance(text, Mapping):
         return {str(key): str(value) for key, value in text.items() if value is not None}
