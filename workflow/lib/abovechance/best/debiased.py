@@ -85,7 +85,7 @@ def debiased_score(
         return Debiased(observed, np.nan, np.nan, np.nan, confidence)
     # the variance in units of that of right and wrong answers with the same mean
     spreads = candidates.means * (1 - candidates.means)
-    # if no score varies, the members of a cluster count as one
+    # if no score varies, all members of a cluster count as one example
     members = int(candidates.examples[chosen]) / effective_number(
         candidates.clusters[~np.isnan(candidates.scores[chosen])]
     )

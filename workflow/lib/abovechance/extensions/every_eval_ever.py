@@ -157,7 +157,7 @@ def _of_aggregate(
     config = result["metric_config"]
     scale = config.get("max_score", 1)
     is_accuracy = is_share_of_correct(metric_name(result)) and config.get("min_score", 0) == 0
-    # JSON leaves out zeros at the end, and nobody rounds a score to less than whole per cent
+    # JSON omits trailing zeros, and scores have at least the precision of whole per cent
     digits = max(digits, 0 if scale == PERCENT else 2)
     if scale == PERCENT:
         score, digits = score / PERCENT, digits + 2

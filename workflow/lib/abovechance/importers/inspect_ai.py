@@ -80,7 +80,7 @@ def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Option
     """
     samples = list(map(_needed, samples))
     if log.get("status") not in (None, "success"):
-        # in a folder, it is left out, since inspect keeps logs of failed evaluations beside those of retries
+        # left out of a folder, because inspect keeps the logs of failed evaluations next to their retries
         kind = InputError if options.command == "doctor" else UnsupportedMetric
         raise kind(f"{path}: its status is '{log['status']}'; expected an evaluation that ended well")
     by_epoch = _by_epoch(samples, path)

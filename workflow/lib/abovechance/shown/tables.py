@@ -45,7 +45,7 @@ def write(schema: TableSchema, table: pd.DataFrame, path: Path) -> None:
 
 def _no_markup(text: str) -> str:
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # within a word, an underscore is no markup
+    # underscores within a word are not markup
     return re.sub(r"([\\|`*\[\]~]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", escaped)
 
 
