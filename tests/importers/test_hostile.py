@@ -19,6 +19,7 @@ from abovechance.variance.results_files import read_evaluations
 from tests.importers.test_importers import (
     helm_result,
     helm_stat,
+    helm_states,
     inspect_files,
     inspect_sample,
     write_helm,
@@ -56,8 +57,15 @@ def changed(value: Any, strange: Any) -> Iterator[Any]:
 
 def read_or_refused(path: Path) -> None:
     options = Options(prompts=1, chance=None)
-    with suppress(InputError):
-        combine(read_runs([path], options), options)
+    try:
+        runs = read_runs([path], options)
+    except InputError as error:
+        message = str(error)
+        assert message.startswith(str(path)), message  # with its place
+        assert "None writes it" not in message, message
+    else:
+        with suppress(InputError):
+            combine(runs, options)
 
 
 def files_of(kind: str, folder: Path) -> dict[str, Any]:
@@ -65,6 +73,8 @@ def files_of(kind: str, folder: Path) -> dict[str, Any]:
     if kind == "helm":
         write_helm(folder, [helm_result("a", 0, 1.0), helm_result("b", 0, 0.0)])
         (folder / "stats.json").write_text(json.dumps([helm_stat("exact_match", 0.5)]))
+        requests = {"request_states": helm_states("a")}
+        (folder / "scenario_state.json").write_text(json.dumps(requests))
     elif kind == "lm_eval":
         write_lm(folder, [lm_sample(0, [-1, -2], 0)])
     else:

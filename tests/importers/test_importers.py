@@ -37,6 +37,24 @@ def helm_stat(name: str, value: float, split: str = "test") -> dict[str, Any]:
     return {"name": {"name": name, "split": split}, "count": 1, "sum": value, "mean": value}
 
 
+def helm_states(*examples):
+    """Requests of HELM for these examples, with what the model read and wrote."""
+    reference = {"output": {"text": "Paris"}, "tags": ["correct"]}
+    return [
+        {
+            "instance": {
+                "id": name,
+                "input": {"text": f"Q {name}?"},
+                "references": [reference, {"output": {}}],
+            },
+            "train_trial_index": 0,
+            "request": {"prompt": f"read {name}"},
+            "result": {"completions": [{"text": f"wrote {name}"}, {"text": "other"}]},
+        }
+        for name in examples
+    ]
+
+
 def write_helm(folder: Path, results: list[dict[str, Any]], choices: int = 4) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     adapter = {"model": "org/model", "max_train_instances": 5, "num_train_trials": 3}

@@ -395,8 +395,13 @@ def texts_of_choices(texts: Sequence[str | None]) -> list[str] | None:
 
 def metric_note(place: str, metric: str, alternatives: Iterable[str]) -> list[str]:
     """Return a note with the metric that is used by default, if results have others."""
-    names = " or ".join(alternatives)
-    return [f"{place}: the metric is {metric}; for another one, use --metric {names}"] if names else []
+    names = [*alternatives]
+    return [f"{place}: the metric is {metric}; for another one, {use_metric(names)}"] if names else []
+
+
+def use_metric(names: Iterable[str]) -> str:
+    """Return the advice that ends messages about metrics."""
+    return f"use --metric {' or '.join(names) or 'NAME'}"
 
 
 def left_out(error: UnsupportedMetric) -> str:

@@ -33,6 +33,7 @@ from abovechance.importers.contract import (
     not_checked,
     number_of_shots,
     text_or_none,
+    use_metric,
 )
 from abovechance.metrics.names import is_other_metric, is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
@@ -85,7 +86,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             try:
                 if result not in results:
                     raise UnsupportedMetric(
-                        f"{path}, {task}: has no result '{result}'; use --metric {' or '.join(results)}"
+                        f"{path}, {task}: has no result '{result}'; {use_metric(results)}"
                     )
                 runs.append(_run(path, model, task, result, results[result], aggregate))
             except UnsupportedMetric as error:
@@ -155,7 +156,7 @@ def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
     if options.metric is not None:
         return [options.metric]
     if len(names) > 1 and options.command != "doctor":
-        raise InputError(f"{place}: has the results {', '.join(names)}; use --metric {' or '.join(names)}")
+        raise InputError(f"{place}: has the results {', '.join(names)}; {use_metric(names)}")
     return names
 
 

@@ -68,7 +68,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
         notes.append(f"{folder.name}: instances without {metric} are left out: {unscored}")
     with as_written_by(TOOL, str(folder)):
         chances = _chances(folder)
-    table["chance"] = table["example"].map(chances) if chances else float("nan")
+    table["chance"] = table["example"].map(chances)
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
     reported = None
@@ -101,8 +101,7 @@ def _usual_metric(instances: list[Any], file: Path) -> str:
     names = set()
     for place, instance in enumerate(instances):
         with as_written_by(TOOL, f"{file}, instance {place}"):
-            stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
-            names |= {stat["name"]["name"] for stat in stats}
+            names |= {stat["name"]["name"] for stat in _stats(instance)}
     if names and not names & {*USUAL}:
         raise UnsupportedMetric(
             f"{file}: has none of the metrics {' and '.join(USUAL)}; use --metric, one of "
@@ -135,7 +134,7 @@ def _rows(instances: list[Any], metric: str, file: Path) -> Iterator[dict[str, o
         with as_written_by(TOOL, location):
             if instance.get("perturbation"):
                 continue
-            stats = [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
+            stats = _stats(instance)
             known_ids.update(stat["name"]["name"] for stat in stats)
             rows = [
                 _row(instance, stat, location)
@@ -158,13 +157,15 @@ def _pairs(instances: list[Any], split: str, file: Path) -> set[tuple[str, str]]
     for place, instance in enumerate(instances):
         location = f"{file}, instance {place}"
         with as_written_by(TOOL, location):
-            names = [stat["name"] for stat in instance.get("stats") or []]
-            of_split = any(
-                not name.get("perturbation") and str(name.get("split", "")) == split for name in names
-            )
+            of_split = any(str(stat["name"].get("split", "")) == split for stat in _stats(instance))
             if of_split and not instance.get("perturbation"):
                 pairs.add((_example(instance, location), _prompt(instance)))
     return pairs
+
+
+def _stats(instance: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the statistics of an instance, without those of perturbations of it."""
+    return [stat for stat in instance.get("stats") or [] if not stat["name"].get("perturbation")]
 
 
 def _example(instance: dict[str, Any], place: str) -> str:
@@ -199,13 +200,13 @@ def _row(instance: dict[str, Any], stat: dict[str, Any], place: str) -> dict[str
 
 def _other_metrics(instances: list[Any], metric: str) -> list[str]:
     """Return the other metrics that compare outputs with the references."""
-    names = {stat["name"]["name"] for instance in instances for stat in instance.get("stats") or []}
+    names = {stat["name"]["name"] for instance in instances for stat in _stats(instance)}
     return [name for name in OF_CHOICES if name in names and name != metric]
 
 
 def _counts(instance: dict[str, Any], name: str) -> bool | None:
     """Return whether a statistic of an instance is above 0; None if the run does not have it."""
-    sums = [stat.get("sum") for stat in instance["stats"] if stat["name"]["name"] == name]
+    sums = [stat.get("sum") for stat in _stats(instance) if stat["name"]["name"] == name]
     return bool(sums[0]) if sums and isinstance(sums[0], int | float) else None
 
 
@@ -213,8 +214,8 @@ def _predicted(instance: dict[str, Any], value: float) -> int:
     """Return the predicted choice's number, where it is told and no tie."""
     if 0 < value < 1:
         return UNKNOWN
-    recorded = [stat for stat in instance["stats"] if stat["name"]["name"] == "predicted_index"]
-    return int(recorded[0]["sum"]) if recorded else UNKNOWN
+    recorded = [stat["sum"] for stat in _stats(instance) if stat["name"]["name"] == "predicted_index"]
+    return int(recorded[0]) if recorded else UNKNOWN
 
 
 def _chances(folder: Path) -> dict[str, float]:

@@ -34,6 +34,7 @@ from abovechance.importers.contract import (
     not_checked,
     number_of_shots,
     text_or_none,
+    use_metric,
 )
 from abovechance.results.predictions import UNKNOWN
 
@@ -352,10 +353,10 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
     if options.metric is None and len(names) > 1:
         if options.command == "doctor":
             return names
-        raise InputError(f"{path}: has the scorers {', '.join(names)}; use --metric {' or '.join(names)}")
+        raise InputError(f"{path}: has the scorers {', '.join(names)}; {use_metric(names)}")
     scorer_name = options.metric or names[0]
     if scorer_name not in names:
-        raise UnsupportedMetric(f"{path}: has no scorer '{scorer_name}'; use --metric {' or '.join(names)}")
+        raise UnsupportedMetric(f"{path}: has no scorer '{scorer_name}'; {use_metric(names)}")
     return [scorer_name]
 
 

@@ -33,6 +33,7 @@ from abovechance.importers.contract import (
     text_or_none,
     tied,
     truth,
+    use_metric,
 )
 
 TOOL = "lighteval"
@@ -156,8 +157,7 @@ def _metric(names: Sequence[str], metric: str | None, path: Path) -> str | None:
     usual = next((name for name in METRICS if name in names), None)
     if usual is None and len(names) != 1:
         raise UnsupportedMetric(
-            f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; use --metric "
-            f"{' or '.join(sorted(names)) or 'NAME'}"
+            f"{path}: has the metrics {', '.join(sorted(names)) or 'of no name'}; {use_metric(sorted(names))}"
         )
     return None if usual == "acc" else usual or names[0]
 
@@ -207,7 +207,7 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
 
 def _lacks(location: str, metric: str, names: Iterable[str]) -> str:
     """Return the message that a row has no value of a metric."""
-    return f"{location}: has no metric '{metric}'; use --metric {' or '.join(sorted(names)) or 'NAME'}"
+    return f"{location}: has no metric '{metric}'; {use_metric(sorted(names))}"
 
 
 def _evidence(doc: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:

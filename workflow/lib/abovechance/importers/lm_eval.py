@@ -30,6 +30,7 @@ from abovechance.importers.contract import (
     metric_note,
     number_of_shots,
     tied,
+    use_metric,
 )
 from abovechance.importers.lm_eval_samples import TOOL, Sample
 from abovechance.importers.lm_eval_targets import UnknownTarget, is_tie, rows_of
@@ -313,7 +314,7 @@ def _metric(samples: list[Sample], options: Options) -> str | None:
         return None if scored else METRICS[0]
     if len(graded) > 1:
         raise UnsupportedMetric(
-            f"{samples[0].place}: has the metrics {', '.join(graded)}; use --metric {' or '.join(graded)}"
+            f"{samples[0].place}: has the metrics {', '.join(graded)}; {use_metric(graded)}"
         )
     return graded[0]
 

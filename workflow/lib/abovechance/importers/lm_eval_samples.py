@@ -7,7 +7,7 @@ from typing import Any
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
 from abovechance.core.untrusted import named
-from abovechance.importers.contract import text_or_none, truth
+from abovechance.importers.contract import text_or_none, truth, use_metric
 
 TOOL = "lm-evaluation-harness"
 DEEPEST = 20  # levels of a document
@@ -99,8 +99,7 @@ class Sample:
 
     def lacks(self, metric: str) -> str:
         """Return the message that the sample has no value of a metric."""
-        options = " or ".join(self.metrics) or "NAME"
-        return f"{self.place}: has no metric '{metric}'; use --metric {options}, or leave out this file"
+        return f"{self.place}: has no metric '{metric}'; {use_metric(self.metrics)}, or leave out this file"
 
     def recorded(self, metric: str) -> bool:
         """Return whether the sample is correct by this metric."""

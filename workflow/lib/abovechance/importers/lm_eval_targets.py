@@ -17,7 +17,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
-from abovechance.importers.contract import judged, listed, logged, recorded_row
+from abovechance.importers.contract import judged, listed, logged, recorded_row, use_metric
 from abovechance.importers.lm_eval_samples import TOOL, Sample
 
 
@@ -54,7 +54,7 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
     if readings[0] != readings[-1] and not all("recorded" in row for row in candidates[0]):
         raise UnknownTarget(
             f"{samples[0].place}: target '{samples[0].fields.get('target')}' may be a text or a number of a "
-            f"choice, and no 'acc' says which; use --metric {' or '.join(samples[0].metrics)}"
+            f"choice, and no 'acc' says which; {use_metric(samples[0].metrics)}"
         )
     # if no reading agrees, the check against the log reports the difference from the first one
     return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
@@ -136,8 +136,7 @@ def _by_context(sample: Sample) -> set[int]:
     """
     if len(sample.scores) != 2 or len(set(sample.texts)) != 1 or "acc" not in sample.metrics:
         raise UnknownTarget(
-            f"{sample.place}: nothing says which of its choices is correct; use --metric "
-            f"{' or '.join(sample.metrics) or 'NAME'}"
+            f"{sample.place}: nothing says which of its choices is correct; {use_metric(sample.metrics)}"
         )
     likeliest = int(np.argmax(sample.scores))
     return {likeliest if sample.recorded("acc") else 1 - likeliest}
