@@ -13,6 +13,7 @@ from abovechance.chance.agreement import (
     agreement_by_prompts,
     curves,
     difference,
+    heldout_tables,
     of_guessers,
     with_ranks,
 )
@@ -25,7 +26,7 @@ from abovechance.chance.heldout import (
     outcomes,
     parts,
 )
-from abovechance.core.resampling import of_share
+from abovechance.core.resampling import of_share, times_drawn
 from abovechance.core.settings import Setting
 from abovechance.results.response_matrix import ResponseMatrix
 
@@ -467,3 +468,69 @@ def test_of_few_tasks_there_is_no_interval():
     assert empty.columns.tolist() == estimate.columns.tolist()
     assert empty["measure"].tolist() == estimate["measure"].tolist()
     assert empty["standard"].isna().all()
+
+
+def test_each_baseline_stands_beside_what_guessers_have_of_it():
+    """By number of prompts, and for the largest number by model and by task."""
+    few = some_outcomes(2).assign(requested_prompts=5, prompts=5)
+    many = some_outcomes(3).assign(requested_prompts=20, prompts=18)
+    table = pd.concat([few, many], ignore_index=True)
+    table["model"] = np.where(np.arange(len(table)) % 3, "m", "n")
+    sets = [table.sample(frac=0.8, random_state=seed).assign(set=seed) for seed in range(3)]
+    tables = {schema.name: rows for schema, rows in heldout_tables(table, pd.concat(sets))}
+    assert [*tables] == ["heldout_by_prompts", "heldout_by_model", "heldout_by_task", "heldout_difference"]
+    largest = table[table["requested_prompts"] == 20]
+    pd.testing.assert_frame_equal(tables["heldout_difference"], difference(largest))
+    for name, by, part in (
+        ("heldout_by_prompts", "requested_prompts", table),
+        ("heldout_by_model", "model", largest),
+        ("heldout_by_task", "task", largest),
+    ):
+        rows = tables[name]
+        assert len(rows) == 2 * part[by].nunique()
+        for _, row in rows.iterrows():
+            expected = agreement(part[part[by] == row[by]], []).set_index("predictor").loc[row["predictor"]]
+            for measure in ("outcomes", "above_on_test_share", "accuracy", "auroc", "tail_auroc"):
+                assert row[measure] == pytest.approx(expected[measure]), (name, measure)
+            for measure in ("accuracy", "auroc", "tail_auroc"):
+                values = []
+                for rows_of_set in sets:
+                    rows_of_set = rows_of_set[
+                        rows_of_set.index.isin(part.index) & (rows_of_set[by] == row[by])
+                    ]
+                    of_set = agreement(rows_of_set, []).set_index("predictor")
+                    values.append(of_set.loc[row["predictor"], measure])
+                assert row[f"guessers_{measure}"] == pytest.approx(np.mean(values)), (name, measure)
+    assert tables["heldout_by_prompts"]["prompts"].tolist() == [5, 5, 18, 18]
+    # a model that no set of guessers has
+    without = pd.concat(sets)[lambda rows: rows["model"] != "n"]
+    _, (_, rows), *_ = heldout_tables(table, without)
+    assert rows.set_index("model")["guessers_auroc"].isna().to_dict() == {"m": False, "n": True}
+
+
+def test_differences_are_missing_without_pairs_and_without_resamples():
+    """Where one task alone has outcomes above chance, resamples without it have no area."""
+    table = some_outcomes(6)
+    table["above_on_test"] = (table["task"] == "t0") & table["above_on_test"]
+    rows = difference(table, resamples=400).set_index("measure")
+    assert rows.loc["auroc", ["low", "high"]].notna().all()
+    draws = times_drawn(6, 400, np.random.default_rng(0))
+    parts = dict([*table.groupby("task")])
+    gains = []
+    for times in draws:
+        sample = pd.concat([parts[f"t{task}"] for task in range(6) for _ in range(int(times[task]))])
+        if sample["above_on_test"].any():
+            values = agreement(sample, []).set_index("predictor")["auroc"]
+            gains.append(values["maximum"] - values["standard"])
+    assert 0 < len(gains) < 400
+    expected = np.quantile(gains, [0.025, 0.975])
+    assert rows.loc["auroc", ["low", "high"]].tolist() == pytest.approx(expected.tolist())
+    assert difference(table, resamples=1, seed=0).shape == (3, 6)
+
+
+def test_no_outcome_has_no_share_above_chance():
+    (first, second) = agreement(some_outcomes(2)[:0], []).to_dict("records")
+    for row in (first, second):
+        assert row.pop("outcomes") == 0
+        del row["predictor"]
+        assert all(np.isnan(value) for value in row.values())

@@ -5,7 +5,12 @@ import re
 import pandas as pd
 import pytest
 
-from abovechance.chance.precisions import precision_settings, precision_summary
+from abovechance.chance.precisions import (
+    PRECISION_SETTINGS,
+    PRECISION_SUMMARY,
+    precision_settings,
+    precision_summary,
+)
 from abovechance.core.columns import Column
 from abovechance.core.p_values import probability
 from abovechance.core.tables import TableSchema
@@ -78,30 +83,60 @@ def test_precisions_of_the_same_model_are_paired_the_higher_first():
 
 
 def test_two_precisions_are_compared_setting_by_setting_and_prompt_by_prompt():
+    """Task t moves with all prompts; of task u, all prompts have equal accuracy in the lower precision."""
+    accuracies = {
+        ("a", "t"): [0.5, 0.6, 0.7],
+        ("a", "u"): [0.2, 0.3, 0.1],
+        ("b", "t"): [0.4, 0.5, 0.6],
+        ("b", "u"): [0.25] * 3,
+        ("c", "t"): [0.9] * 3,
+    }
     accuracy = pd.DataFrame(
-        {
-            "model": ["a"] * 3 + ["b"] * 3,
-            "task": "t",
-            "shots": 1,
-            "prompt": [0, 1, 2] * 2,
-            "accuracy": [0.5, 0.6, 0.7, 0.4, 0.5, 0.6],
-        }
+        [
+            {"model": model, "task": task, "shots": 1, "prompt": prompt, "accuracy": accuracy}
+            for (model, task), scores in accuracies.items()
+            for prompt, accuracy in enumerate(scores)
+        ]
     )
+    positions = ["above", "below", "between", "below", None]
     verdicts = pd.DataFrame(
-        {
-            "model": ["a", "b"],
-            "task": "t",
-            "shots": 1,
-            "best_accuracy": [0.7, 0.6],
-            "position": ["above", "between"],
-        }
+        [
+            {
+                "model": model,
+                "task": task,
+                "shots": 1,
+                "best_accuracy": max(scores),
+                "position": position,
+            }
+            for ((model, task), scores), position in zip(accuracies.items(), positions, strict=True)
+        ]
     )
-    settings = precision_settings(verdicts, accuracy, [("a", "b")])
-    row = settings.iloc[0]
-    assert (row["best_accuracy_first"], row["position_second"]) == (0.7, "between")
-    assert row["mean_change"] == pytest.approx(-0.1)
-    assert row["correlation"] == pytest.approx(1)
-    summary = precision_summary(settings).iloc[0]
-    assert summary["above_standard_first"] == summary["above_standard_second"] == 1
-    assert (summary["between_first"], summary["between_second"], summary["same_verdict"]) == (0, 1, 0)
-    assert summary["mean_change_of_best"] == pytest.approx(-0.1)
+    settings = precision_settings(verdicts, accuracy, [("a", "b"), ("b", "a"), ("a", "c")])
+    assert [*settings.columns] == [*PRECISION_SETTINGS.columns]
+    assert settings["first"].tolist() == ["a", "a", "b", "b"]
+    assert settings["second"].tolist() == ["b", "b", "a", "a"]
+    assert settings["task"].tolist() == ["t", "u"] * 2
+    assert settings["best_accuracy_first"].tolist() == [0.7, 0.3, 0.6, 0.25]
+    assert settings["position_second"].tolist() == ["between", "below", "above", "below"]
+    assert settings["mean_change"].tolist() == pytest.approx([-0.1, 0.05, 0.1, -0.05])
+    assert settings["correlation"].tolist()[::2] == pytest.approx([1, 1])
+    assert settings["correlation"].isna().tolist() == [False, True] * 2
+    summary = precision_summary(settings)
+    assert [*summary.columns] == [*PRECISION_SUMMARY.columns]
+    first = summary.iloc[0].to_dict()
+    assert first.pop("mean_change_of_best") == pytest.approx(-0.075)
+    assert first == {
+        "first": "a",
+        "second": "b",
+        "shots": 1,
+        "settings": 2,
+        "above_standard_first": 1,
+        "between_first": 0,
+        "above_standard_second": 1,
+        "between_second": 1,
+        "same_verdict": 1,
+    }
+    assert len(summary) == 2
+    none = precision_settings(verdicts, accuracy, [("a", "c")])
+    assert [*none.columns] == [*PRECISION_SETTINGS.columns]
+    assert [*precision_summary(none).columns] == [*PRECISION_SUMMARY.columns]
