@@ -29,7 +29,7 @@ def test_series_in_two_orders_are_refused_whichever_they_are(name):
     }
     arguments = {key: series[key] for key in ("predictions", "gold", name)}
     assert null_distribution("accuracy", **arguments).observed == 0.75
-    with pytest.raises(InputError, match="in different orders"):
+    with pytest.raises(InputError, match="at different positions"):
         null_distribution("accuracy", **arguments | {name: series[name].iloc[::-1]})
 
 

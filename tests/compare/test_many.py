@@ -21,6 +21,7 @@ from abovechance.compare import (
     unpaired,
     variance_components,
 )
+from abovechance.compare.comparison import compare_models
 from abovechance.compare.many import _letters
 from abovechance.compare.responses import arrange
 from abovechance.compare.samples import prompted
@@ -424,3 +425,37 @@ def test_the_interval_of_two_models_contains_0_unless_the_test_says_that_they_di
     narrow, wide = difference.interval(difference.p / 2 + 1e-9)
     assert (narrow > 0) == (accuracies[0] == 1)
     assert (wide < 0) == (accuracies[0] != 1)
+
+
+def test_equal_means_over_tasks_share_a_rank():
+    """0.3, 0.2 and 0.1 have the mean of 0.1, 0.2 and 0.3, which floating-point numbers miss."""
+    corrects = [(3, 2, 1), (1, 2, 3), (1, 1, 1)]
+    tasks = [
+        paired([np.arange(10) < number for number in numbers], seed=place, examples=place)
+        for place, numbers in enumerate(zip(*corrects, strict=True))
+    ]
+    sample = together(tasks)
+    assert sample.scores[0] != sample.scores[1]
+    for places in ([0, 1, 2], [1, 0, 2]):
+        reordered = sample.reordered(places)
+        names = ["A", "B", "C"]
+        table = ranks(reordered, names)
+        assert table["model"].tolist() == names
+        assert table["rank"].tolist() == [1, 1, 3]
+        assert pairs(reordered, names)["difference"].tolist() == pytest.approx([0, 0.1, 0.1])
+        assert pairs(reordered, names)["difference"][0] == 0
+
+
+def test_a_difference_is_smaller_than_the_deviation_of_seeds_by_more_than_rounding():
+    answers = np.zeros((2, 10))
+    answers[0, :6], answers[1, :5] = 1, 1
+    rows = [
+        {"model": model, "task": "t", "shots": 0, "prompt": "p", "example": f"e{i}", "score": score}
+        for model, scores in zip("AB", answers, strict=True)
+        for i, score in enumerate(scores)
+    ]
+    (arranged,) = arrange(pd.DataFrame(rows))
+    for deviation, word in ((0.1, "not smaller"), (0.1001, "smaller"), (0.0999, "not smaller")):
+        ((compared,), _) = compare_models([arranged], seed_deviation=deviation)
+        assert f"The difference is {word} than the standard deviation" in compared.sentence
+        assert compared.pairs["below_seed"].tolist() == [word == "smaller"]

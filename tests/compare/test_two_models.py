@@ -291,3 +291,20 @@ def test_no_difference_is_detectable_with_the_power_of_equal_models():
 def test_scores_are_numbers():
     with pytest.raises(InputError, match="could not convert string to float: 'a'; expected numbers"):
         compare(["a", "b"], [1, 1])
+
+
+def test_scores_that_differ_by_rounding_are_equal():
+    pair = compare([0.1 + 0.2] * 15 + [0.3] * 5, [0.3] * 20)
+    assert pair.difference[:2] == (0, 0)
+    assert (pair.difference.p, pair.better, pair.worse, pair.difference.method) == (1, 0, 0, "exchange")
+    tenths = np.array([[1, 2, 3], [3, 2, 1], [2, 2, 2]]).mean(axis=0)
+    noisy = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2] * 3]).mean(axis=0)
+    assert compare(tenths / 10, noisy).difference.value == 0
+    under_prompts = over_prompts([[0.1 + 0.2, 0.5], [0.3, 0.5]], [[0.3, 0.5], [0.1 + 0.2, 0.5]])
+    assert (under_prompts.mean.value, under_prompts.mean.p) == (0, 1)
+    assert under_prompts.population.value == 0
+
+
+def test_examples_that_no_prompt_has_are_refused():
+    with pytest.raises(InputError, match="no prompt is evaluated on example 1"):
+        over_prompts([[1, np.nan, 0], [1, np.nan, 1]], [[0, np.nan, 0], [1, np.nan, 0]])

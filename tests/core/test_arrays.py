@@ -138,7 +138,7 @@ def test_series_of_one_index_in_two_orders_are_an_error():
         lambda: null_distribution("accuracy", gold[::-1], gold),
         lambda: null_distribution("accuracy", gold, gold, strata=second),
     ):
-        with pytest.raises(InputError, match="the same labels in different orders"):
+        with pytest.raises(InputError, match="at different positions"):
             call()
     aligned = compare.compare(first, second.reindex(first.index))
     assert aligned == compare.compare(first.to_numpy(), second.to_numpy()[::-1])
@@ -159,7 +159,7 @@ def test_series_of_one_index_in_two_orders_are_an_error():
         lambda: item_statistics(rows, groups=second),
         lambda: pvi.repeated_measures([first, second]),
     ):
-        with pytest.raises(InputError, match="the same labels in different orders"):
+        with pytest.raises(InputError, match="at different positions"):
             call()
     frame = pd.DataFrame([gold, gold], index=[1, 0])
     assert null_distribution("accuracy", frame, gold).observed == 1

@@ -344,6 +344,9 @@ def test_the_name_of_a_task_does_not_say_what_a_metric_is(tmp_path):
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
         *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
         *((name, 0, 1, 0.5, None) for name in ("accuracy averaged over classes", "wrong_match_rate")),
+        *((name, 0, 1, 0.5, None) for name in ("acc_stderr", "accuracy_std", "accuracy variance", "acc_ci")),
+        *((name, 0, 1, 0.5, None) for name in ("accuracy gain", "relative accuracy", "ECE accuracy")),
+        *((name, 0, 1, 0.5, 0.5) for name in ("top-5 accuracy", "exact_match_score")),  # by --chance
         *((name, 0, 100, 50.0, 0.5) for name in ("per cent correct", "Per cent correct", "acc_per_cent")),
     ],
 )
@@ -367,6 +370,30 @@ def test_only_shares_of_correct_answers_have_a_verdict(tmp_path, name, lowest, h
     if accuracy is not None:
         expected = RandomBaseline.from_chance(0.25, 200).tail(round(accuracy * 200), 1)
         assert verdict["p_value"] == pytest.approx(expected, rel=0.6)  # the score is rounded
+
+
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_the_number_of_choices_is_no_chance_of_several_guesses(tmp_path, with_rows):
+    """A guesser has one of 50 choices among five with probability 0.1, and one guess with 0.02."""
+    write_records(sound(4, 60), tmp_path / "in")
+    record, rows = tmp_path / "in" / "0.json", tmp_path / "in" / "0_samples.jsonl"
+    content = json.loads(record.read_text())
+    (result,) = content["evaluation_results"]
+    result["metric_config"] |= {"metric_name": "top-5 accuracy"}
+    if not with_rows:
+        rows.unlink()
+        result["score_details"] = {"score": 0.1, "uncertainty": {"num_samples": 200}}
+    record.write_text(json.dumps(content))
+    arguments = ["annotate", str(record), "-o", str(tmp_path / "out"), "-t", "1", "--json"]
+    completed = run(*arguments, "--choices", "50")
+    (verdict,) = json.loads(completed.stdout)
+    assert verdict["reason"].startswith("the metric accepts several guesses, and --choices gives")
+    assert "use --chance" in completed.stderr
+    (verdict,) = json.loads(run(*arguments, "--chance", "0.1").stdout)
+    assert (verdict["chance_level"], verdict["better_than_chance"]) == (0.1, "yes" if with_rows else "no")
+    if with_rows:
+        check = run("check", str(rows), "--prompts", "1", "--choices", "50")
+        assert "top-5 accuracy accepts several guesses; use --chance" in check.stderr
 
 
 @pytest.mark.parametrize(("name", "highest", "score"), [("acc", 100, 53), ("acc", 1, 0.53)])

@@ -787,6 +787,11 @@ def test_prompts_with_numbers_come_in_their_order(tmp_path):
             "row 2: choices is 'none'; expected a whole number, at least 1",
         ),
         ("example,corect\na,1\n", "column 'corect' is unknown; did you mean 'correct'"),
+        (
+            "example,prompt,correct,gold,prediction\na,p,1,x,x\n",
+            "column 'gold' is unknown; .*; leave it out, or use `abovechance chance`",
+        ),
+        ("example,correct\na,1\na,0\n", r"example 'a' has two rows, and nothing says of which prompt"),
         ("example,chance\na,1\n", "lacks the column 'correct'"),
         (
             "prompt,example,correct,chance\n1,a,1,0.5\n1,a,0,0.5\n",

@@ -99,9 +99,13 @@ def test_metrics_that_accept_several_guesses_ask_for_the_chance(tmp_path):
     samples = [lm_sample(doc, [-1.0, -2.0, -3.0, -4.0], 1) | metrics for doc in range(3)]
     path = write_lm(tmp_path, samples)
     assert set(imported(path, prompts=1, metric="r@1")["chance"]) == {0.25}
-    with pytest.raises(InputError, match="does not say how probable it is to guess"):
-        imported(path, prompts=1, metric="r@2")
-    assert set(imported(path, prompts=1, metric="r@2", chance=0.5)["chance"]) == {0.5}
+    for options in ({}, {"chance": 0.25, "of_one_guess": True}):
+        with pytest.raises(InputError, match=r"r@2 accepts several guesses; use --chance .*0.5 for two"):
+            imported(path, prompts=1, metric="r@2", **options)
+    assert set(imported(path, prompts=1, metric="r@1", command="check")["choices"].map(len)) == {4}
+    by_two = imported(path, prompts=1, metric="r@2", chance=0.5)
+    assert set(by_two["chance"]) == {0.5}
+    assert by_two["choices"].isna().all()  # simple guessers have one guess
     diagnoses, count = diagnose([path], Options(metric="r@2", command="doctor"))
     assert (count, [diagnosis.suspicion.check for diagnosis in diagnoses]) == (1, [])
 

@@ -365,13 +365,16 @@ def test_numbers_of_few_digits_may_differ_by_their_last(tmp_path):
         read_examples(write(tmp_path / "e.csv", EXAMPLES, [["one", 0, 1.0, 0.3, 0, True, 1.9], *few]))
 
 
-# (PVI, H_yb, H_yx) as written, and whether the difference may come from rounding: two of the last digit of
-# the column with the fewest digits, at least 0.01 bits; whole numbers are exact next to others
+# (PVI, H_yb, H_yx) as written, and whether the difference may come from rounding: three halves of the last
+# digit of the column with the fewest digits, at least 0.01 bits; whole numbers are exact next to others
 ROUNDED = [
-    ("0.9", "2.125", "1.0625", True),
-    ("1.1875", "2.0", "1.0", True),
-    ("1.25", "2.0", "1.0", False),
+    ("1.0", "2.125", "1.0625", True),
+    ("0.9", "2.125", "1.0", False),
+    ("1.1250", "2.0", "1.0", True),
+    ("1.1875", "2.0", "1.0", False),
+    ("1.2", "2.1", "1.0", True),
     ("3", "3", "1", True),
+    ("1", "1", "2", False),  # a difference with the wrong sign
     ("5", "3", "1", False),
     ("1.125", "2", "1.0", True),
     ("1.25", "2", "1.0", False),
@@ -487,3 +490,52 @@ def test_a_misspelt_cluster_is_an_error(tmp_path):
     path = write(tmp_path / "e.csv", ["example", "Clusters", "PVI"], [["a", "1", 0.5], ["b", "1", 0.25]])
     with pytest.raises(InputError, match="column 'Clusters' is unknown; did you mean 'cluster'?"):
         read_examples(path)
+
+
+def test_names_of_examples_are_those_without_blanks(tmp_path):
+    path = write(tmp_path / "e.csv", ["example", "PVI"], [["a", 0.5], ["a ", 1]])
+    with pytest.raises(InputError, match="row 3: an earlier row has the same example"):
+        read_examples(path)
+    with pytest.raises(InputError, match="row 2: example is empty"):
+        read_examples(write(tmp_path / "e.csv", ["example", "PVI"], [[" ", 0.5], ["a", 1]]))
+
+
+def log_of(folder, scores, prompts, model="m"):
+    """A log of two choices, of which the first is correct for even examples."""
+    samples = []
+    for place, (pair, prompt) in enumerate(zip(scores, prompts, strict=True)):
+        sample = lm_sample(place, [*pair], place % 2)
+        sample["arguments"] = {
+            f"gen_args_{i}": {"arg_0": prompt, "arg_1": f" {'abcdef'[i]}"} for i in range(2)
+        }
+        samples.append(sample)
+    path = write_lm(folder, samples)
+    results = next(folder.glob("results_*"))
+    results.write_text(json.dumps(json.loads(results.read_text()) | {"model_name": model}))
+    return path
+
+
+def test_equal_pvi_is_equal_whatever_the_rounding_of_logarithms(tmp_path):
+    """Inputs that say nothing: all choices are as probable beside each other as without them."""
+    likely = [-(8 + place % 30) / 32 for place in range(40)]
+    pairs, prompts = [(score, score - 0.5) for score in likely], [f"{i} =" for i in range(40)]
+    inputs = log_of(tmp_path / "inputs", pairs, prompts)
+    null = log_of(tmp_path / "null", [(-1.25, -1.75)] * 40, ["="] * 40)
+    arguments = ["pvi", str(inputs), "--null", str(null), "--over", "choices", "--json"]
+    completed = CliRunner().invoke(app, arguments)
+    assert "looks broken" not in completed.stderr  # what a run without inputs is
+    report = json.loads(completed.stdout)
+    assert (report["information"], report["negative"]) == (0, 0)
+    for name in ("lowest_fifth", "highest_fifth", "lowest_half", "highest_half"):
+        assert report[name] == 0.5, name
+    twice = CliRunner().invoke(app, ["pvi", str(null), "--null", str(null), "--over", "choices"])
+    assert "the scores of the choices are the same" in twice.stderr  # of the run with inputs
+
+
+def test_logs_that_name_different_models_are_told(tmp_path):
+    logs = [
+        log_of(tmp_path / name, [(-1.0, -2.0 - i / 32) for i in range(8)], [f"{i} =" for i in range(8)], name)
+        for name in ("a", "b")
+    ]
+    completed = CliRunner().invoke(app, ["pvi", str(logs[0]), "--null", str(logs[1])])
+    assert "the two logs are from different models: 'a' and 'b' (a log that names no" in completed.stderr

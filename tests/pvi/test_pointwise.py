@@ -8,6 +8,7 @@ from scipy import stats
 
 from abovechance.core.errors import InputError
 from abovechance.pvi import bits, by_group, over_choices, pvi, v_information
+from abovechance.pvi.table import _measured
 
 logprobs = arrays(float, st.shared(st.integers(1, 30), key="n"), elements=st.floats(-50, 0))
 
@@ -95,3 +96,27 @@ def test_classes_are_as_if_each_were_alone():
     assert [*table] == ["no", "yes"]
     assert table["no"] == pytest.approx(v_information([1.0, 3.0]))
     assert table["yes"].value == 5
+
+
+@pytest.mark.parametrize("over", ["vocabulary", "choices"])
+def test_choices_that_gain_alike_are_no_rivals(over):
+    """Two choices that tie with the input and without it: no label is better by rounding."""
+    generator = np.random.default_rng(0)
+    null, logprob = (np.repeat(-generator.integers(8, 100, 200) / 32, 2) for _ in range(2))
+    starts = np.arange(0, 400, 2)
+    measured = _measured(null, logprob, np.tile([True, False], 200), starts, over)
+    assert (measured["rival_pvi"] == measured["pvi"]).all()
+    if over == "choices":
+        assert (measured["pvi"] == 0).all()
+    assert (pvi(np.full(100, np.log(0.1)), np.log(np.arange(1, 101) / 100) + np.log(0.1)) >= 0).sum() == 1
+
+
+@pytest.mark.parametrize("starts", [[5], [0, -1], [0, 2, 1], [], [1], [0, 0], [0, 3], [[0]], [-1, 1]])
+def test_where_choices_start_is_from_0_on(starts):
+    with pytest.raises(InputError, match="examples start at .* of 3 choices; expected 0 first"):
+        over_choices([-1.0, -2.0, -3.0], starts)
+
+
+def test_a_missing_value_has_no_mean():
+    with pytest.raises(InputError, match="value 1 of 3 is missing; expected PVI in bits"):
+        v_information([1.0, np.nan, 3.0])

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from abovechance.chance.random_baseline import MOST_EXAMPLES, RandomBaseline
+from abovechance.core.arrays import tied_ranks
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import bootstrap_interval, clustered_mean
 from abovechance.core.reading import NOT_TEXT
@@ -300,7 +301,7 @@ def test_rounding_does_not_depend_on_a_checkpoint_that_diverged():
     assert measures.monotonicity([[1e15, 50, 40, 30, 20, 10]], loss=True) == 1
     assert measures.monotonicity([[np.inf, np.inf, 3, 2, 1]], loss=True) == pytest.approx(np.sqrt(9 / 10))
     remainder = 1e5 * (0.1 + 0.2 - 0.3)
-    assert measures._ranks(np.array([remainder, 0, -remainder, 1e5])).tolist() == [0, 0, 0, 1]
+    assert tied_ranks(np.array([remainder, 0, -remainder, 1e5])).tolist() == [0, 0, 0, 1]
     for tied in ([0.3, 0.1 + 0.2], [0.0, 1e-17], [5e6, 5e6 * (1 + 1e-15)]):
         row = [*tied, 0.7e7, 0.9e7] if tied[0] > 1 else [*tied, 0.7, 0.9]
         assert measures.monotonicity([row]) == pytest.approx(np.sqrt(5 / 6))

@@ -12,8 +12,9 @@ import typer
 from abovechance.chance.random_baseline import MOST_PROMPTS
 from abovechance.cli.app import app, example_lines
 from abovechance.cli.inputs import given_paths
-from abovechance.cli.options import Chance, Json, OneChoice, one_chance
+from abovechance.cli.options import Chance, Json, OneChoice, stated_chance
 from abovechance.cli.output import expanded, show, show_json, tell_note
+from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.files import write_json
 from abovechance.core.words import counted
@@ -53,10 +54,11 @@ def annotate(
     folder = expanded(output, "--output")
     if folder.is_file():
         raise InputError(f"--output {folder}: is a file; expected a folder")
-    single_chance = None if chance is None and choices is None else one_chance(chance, choices)
+    single_chance = stated_chance(chance, choices)
     files = records_in(given_paths(records))
     _check_targets(files, folder)
-    results = [(file, name, *annotated(file, prompts, single_chance)) for file, name in files]
+    of_one_guess = choices is not None
+    results = [(file, name, *annotated(file, prompts, single_chance, of_one_guess)) for file, name in files]
     verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
     reasons = [verdict.get(REASON) for verdict in verdicts]
     if NO_CHANCE in reasons and all(reasons):
@@ -76,7 +78,7 @@ def annotate(
         return
     columns = ["model", "task", "metric", "accuracy", "chance_level", "maximum_baseline", "p_value"]
     table = pd.DataFrame(verdicts).reindex(columns=[*columns, "better_than_chance"])
-    show(table, as_json=False)
+    show(table, as_json=False, columns={"p_value": Column.tail("p-value")})
     typer.echo(f"\n{folder}: {counted(len(results), 'record')}")
 
 

@@ -139,6 +139,7 @@ def check(
 
     reading = Options(
         chance=stated_chance(chance, choices),
+        of_one_guess=choices is not None,
         metric=metric,
         filter=filter_,
         epoch=epoch,

@@ -50,6 +50,7 @@ def import_(
     output = check_writable(output, "--output", (".parquet",), results)
     options = Options(
         chance=stated_chance(chance, choices),
+        of_one_guess=choices is not None,
         metric=metric,
         filter=filter_,
         epoch=epoch,

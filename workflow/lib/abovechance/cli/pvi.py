@@ -22,6 +22,8 @@ from abovechance.pvi.table import VOCABULARY
 EXAMPLES_SHOWN = 10  # examples to show
 LOGS = (".json", ".jsonl", ".eval", ".parquet")
 UNITS = (files.NATS, files.BITS)
+# Signs of a fault that a run without inputs has by definition.
+OF_NO_INPUT = ("constant-scores", "same-prompt")
 
 
 @app.command(
@@ -155,8 +157,8 @@ def _of_logs(likelihoods: Path, null: Path, over: str, metric: str | None) -> pd
     if over not in (VOCABULARY, CHOICES):
         raise InputError(f"--over is '{over}'; expected {VOCABULARY} or {CHOICES}")
     tables, models = [], []
-    for path in (likelihoods, null):
-        runs = runs_of([path], Options(command="pvi", metric=metric))
+    for path, expected in ((likelihoods, ()), (null, OF_NO_INPUT)):
+        runs = runs_of([path], Options(command="pvi", metric=metric, expected=expected))
         if len(runs) != 1:
             raise InputError(f"{path}: has {len(runs)} runs; expected one run of one model on one task")
         if not {*OF_CHOICES} <= {*runs[0].rows}:
@@ -167,7 +169,10 @@ def _of_logs(likelihoods: Path, null: Path, over: str, metric: str | None) -> pd
         tables.append(runs[0].rows.assign(prompt=0))
         models.append(runs[0].model)
     if models[0] != models[1]:
-        tell_note(f"the two logs are from different models: '{models[0]}' and '{models[1]}'")
+        tell_note(
+            f"the two logs are from different models: '{models[0]}' and '{models[1]}' (a log that names no "
+            "model is called by its folder)"
+        )
     with_inputs, without_inputs = map(of_imported, tables)
     measured = of_likelihoods(with_inputs, without_inputs, over)
     _check_choices(tables, (likelihoods, null))

@@ -23,6 +23,7 @@ from abovechance.compare.samples import Sample, prompted, trained
 from abovechance.compare.seeds import over_seeds
 from abovechance.compare.sentences import beside_seeds, conclusion, is_tie, over_tasks_in_words
 from abovechance.compare.two_models import POWER, Comparison, compare, exchanged, largest_difference
+from abovechance.core.arrays import differences
 from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
@@ -267,7 +268,7 @@ def _on_task(
     if len(responses.prompts) > 1:
         pairs["flips_prompts"] = _flips(responses, pairs)
     if seed_deviation is not None:
-        pairs["below_seed"] = pairs["difference"] < seed_deviation
+        pairs["below_seed"] = differences(pairs["difference"], seed_deviation) < 0
     complete, components = responses.complete, pd.DataFrame(columns=[*COMPONENTS])
     if len(responses.prompts) > 1 and complete.shape[2] >= ENOUGH:
         components = variance_components(complete, ["models", "prompts", "examples"])
@@ -297,7 +298,8 @@ def _of_two(
     seed_deviation: float | None,
 ) -> TwoModelComparison:
     """Return the comparison of two models, the better one first."""
-    if headline_of(responses, confidence).value < 0:
+    headline = headline_of(responses, confidence)
+    if headline.value < 0 and not is_tie(headline):
         responses = responses.reversed
         comparison = replace(comparison, models=responses.models, sample=comparison.sample.reordered([1, 0]))
     headline = headline_of(responses, confidence)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
-from abovechance.core.arrays import Bools, Floats, check_same_order, floats
+from abovechance.core.arrays import Bools, Floats, check_same_order, floats, tied_ranks
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
@@ -74,7 +74,8 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         raise InputError(
             f"models are {', '.join(map(str, names))}; expected at least two, each with its own name"
         )
-    order = [int(place) for place in np.argsort(-sample.scores, kind="stable")]
+    levels = tied_ranks(sample.scores)
+    order = [int(place) for place in np.argsort(-levels, kind="stable")]
     ordered = [(first, second, sample.difference(first, second)) for first, second in combinations(order, 2)]
     # of one pair, its own test
     tail = (1 - confidence) / 2
@@ -90,7 +91,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
             {
                 "first": names[first],
                 "second": names[second],
-                "difference": difference.value,
+                "difference": difference.value if levels[first] != levels[second] else 0.0,
                 "error": difference.spread.standard_error,
                 "low": low,
                 "high": high,
@@ -142,7 +143,8 @@ def ranks(
     check_inside(0, 1, confidence=confidence)
     table = pairs(sample, names, confidence) if all_pairs is None else all_pairs
     separated = table[differ(table, confidence)]
-    order = np.argsort(-sample.scores, kind="stable")
+    levels = tied_ranks(sample.scores)
+    order = np.argsort(-levels, kind="stable")
     best = sample.draws == sample.draws.max(axis=1, keepdims=True)
     share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     ordered = [names[place] for place in order]
@@ -151,7 +153,7 @@ def ranks(
         {
             "model": names[place],
             "score": sample.scores[place],
-            "rank": 1 + int((sample.scores > sample.scores[place]).sum()),
+            "rank": 1 + int((levels > levels[place]).sum()),
             "rank_low": 1 + int((separated["second"] == names[place]).sum()),
             "rank_high": len(names) - int((separated["first"] == names[place]).sum()),
             "groups": letters[names[place]],

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from abovechance.compare.two_models import exchanged, largest, largest_difference
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import Floats, check_same_order, differences, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
@@ -146,6 +146,9 @@ class PromptPair:
             raise InputError(
                 "a score of one model is missing; expected the same prompts on the same examples for both"
             )
+        if (nowhere := ~evaluated.any(axis=0)).any():
+            place = int(nowhere.argmax())
+            raise InputError(f"no prompt is evaluated on example {place}; expected a score of each example")
         scores = np.stack([np.where(evaluated, first_scores, 0), np.where(evaluated, second_scores, 0)])
         scale = largest(scores)
         scores /= scale
@@ -164,7 +167,7 @@ class PromptPair:
     @property
     def differences(self) -> Floats:
         """(prompts, clusters) sums of differences of scores."""
-        return self.sums[0] - self.sums[1]
+        return differences(self.sums[0], self.sums[1])
 
     @property
     def difference(self) -> float:

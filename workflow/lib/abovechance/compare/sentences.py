@@ -9,6 +9,7 @@ import pandas as pd
 
 from abovechance.compare.responses import Responses
 from abovechance.compare.two_models import Comparison
+from abovechance.core.arrays import differences
 from abovechance.core.estimates import ALPHA, Estimate
 from abovechance.core.p_values import equals
 from abovechance.core.words import percent
@@ -92,7 +93,7 @@ def beside_seeds(responses: Responses, difference: float, deviation: float, plac
     """Return how a difference compares with what a training seed does to the score of one training."""
     if not np.isfinite(deviation):
         return ""
-    below = abs(difference) < deviation
+    below = differences(abs(difference), deviation) < 0
     largest = 1.96 * math.sqrt(2) * deviation
     if responses.are_shares:
         largest = min(largest, 1.0)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, signal, stats
 
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import Floats, check_same_order, differences, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import (
     CONFIDENCE,
@@ -125,6 +125,7 @@ def compare(
     )
     low, high = test.interval(confidence)
     limit = largest_difference(first_scores, second_scores)
+    by_example = differences(first_scores, second_scores)
     detectable = float(test.detectable(confidence, power) * scale)
     difference = mean._replace(low=low, high=high, p=test.p, method=test.name).scaled(scale)
     return Comparison(
@@ -132,11 +133,13 @@ def compare(
         clusters=mean.clusters,
         first=float(first_scores.mean()),
         second=float(second_scores.mean()),
-        difference=difference._replace(value=float(first_scores.mean() - second_scores.mean())).within(limit),
+        difference=difference._replace(
+            value=float(differences(first_scores.mean(), second_scores.mean()))
+        ).within(limit),
         unpaired=unpaired.scaled(scale).within(limit),
         gain=(unpaired.standard_error / mean.standard_error) ** 2 if test.varies else np.nan,
-        better=int((first_scores > second_scores).sum()),
-        worse=int((first_scores < second_scores).sum()),
+        better=int((by_example > 0).sum()),
+        worse=int((by_example < 0).sum()),
         detectable=detectable if detectable <= limit else np.nan,
         needed=test.needed(confidence, power),
     )
@@ -175,10 +178,11 @@ def difference_test(
     correct
         The score of a right answer, if they are of right and wrong answers.
     """
-    mean = clustered_mean(first - second, clusters, confidence)
+    by_example = differences(first, second)
+    mean = clustered_mean(by_example, clusters, confidence)
     if np.isin([first, second], (0, correct)).all() and mean.clusters == len(first):
         return mean, ScoreTest(int((first > second).sum()), int((first < second).sum()), len(first))
-    return mean, StudentTest(mean, first - second)
+    return mean, StudentTest(mean, by_example)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
@@ -18,6 +17,7 @@ Ints = NDArray[np.int64]
 Numbers = Sequence[float] | NDArray[Any]
 
 
+ROUNDING = 1e-12  # relative difference of numbers that are equal up to rounding
 MASKED = np.ma.MaskedArray
 MOST_PAIRED = 20  # labelled values that are compared with each other; of more, each with the first alone
 
@@ -41,24 +41,52 @@ def floats(values: ArrayLike) -> Floats:
         raise InputError(f"{error}; expected numbers") from None
 
 
-def check_same_order(*values: object) -> None:
-    """Raise InputError if Series or DataFrames have the same labels in different orders.
+def differences(first: ArrayLike, second: ArrayLike) -> Floats:
+    """Return first - second, and 0 where they differ by no more than means and logarithms are rounded."""
+    first, second = floats(first), floats(second)
+    result: Floats = first - second
+    return np.where(np.abs(result) < ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, result)
 
-    Values are paired by their positions, so that an example would be paired with another one. Labels that
-    differ are no error, because rows of one table have different labels for different models. The rows of two
-    DataFrames are compared with each other, and so are their columns; a Series is compared with either. The
-    members of lists are compared, too.
+
+def tied_ranks(values: Floats) -> Ints:
+    """Return the ranks of values from 0; neighbours that differ by rounding (``ROUNDING``) are ties.
+
+    The difference is relative to the size of the smaller one. The size of values near 0 is taken as that of
+    the largest value, but as at most 1. Remainders of sums of such values are ties in any case.
+    """
+    order = np.argsort(values, kind="stable")
+    sizes = np.abs(values[order])
+    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
+    least = max(min(1.0, largest), largest * 4 * np.finfo(float).eps / ROUNDING)
+    with np.errstate(invalid="ignore"):  # infinite ones
+        between = np.maximum(np.minimum(sizes[1:], sizes[:-1]), least)
+        separated = np.diff(values[order]) > ROUNDING * between
+    ranks = np.zeros(len(values), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(separated)
+    return ranks
+
+
+def check_same_order(*values: object) -> None:
+    """Raise InputError if Series or DataFrames have a label at different positions.
+
+    Values are paired by their positions, so that an example would be paired with another one. Labels of which
+    none is in both are no error, because rows of one table have different labels for different models. The
+    rows of two DataFrames are compared with each other, and so are their columns; a Series is compared with
+    either. The members of lists are compared, too.
     """
     axes = [axes for member in _members(values) if (axes := _axes(member))]
     with_first = ((axes[0], second) for second in axes[1:])
     for first, second in combinations(axes, 2) if len(axes) <= MOST_PAIRED else with_first:
         pairs = zip(first, second, strict=True) if len(first) == len(second) else product(first, second)
-        is_same_order = [axis.equals(rival) for axis, rival in pairs if _has_same_labels(axis, rival)]
-        is_fine = all(is_same_order) if len(first) == len(second) else any(is_same_order or [True])
+        shared = [(axis, rival) for axis, rival in pairs if len(axis) == len(rival) and _share(axis, rival)]
+        is_in_order = [not _moved(axis, rival) for axis, rival in shared]
+        is_fine = all(is_in_order) if len(first) == len(second) else any(is_in_order or [True])
         if not is_fine:
+            label = next(moved[0] for pair in shared if (moved := _moved(*pair)))
             raise InputError(
-                "two Series or DataFrames have the same labels in different orders; expected the same order, "
-                "because values are paired by position (first.reindex(second.index))"
+                f"two Series or DataFrames have the label {label!r} at different positions; expected the "
+                "same labels in the same order, because values are paired by position "
+                "(first.reindex(second.index))"
             )
 
 
@@ -83,5 +111,15 @@ def _axes(value: Any) -> list[Any]:
     return [*value.axes] if hasattr(value, "iloc") and hasattr(value, "axes") else []
 
 
-def _has_same_labels(first: Any, second: Any) -> bool:
-    return len(first) == len(second) and (first.equals(second) or Counter(first) == Counter(second))
+def _share(first: Any, second: Any) -> bool:
+    """Return whether two axes have a label in common."""
+    return first.equals(second) or not {*first}.isdisjoint(second)
+
+
+def _moved(first: Any, second: Any) -> list[Any]:
+    """Return the labels that stand at other positions in the second of two axes of the same length."""
+    if first.equals(second):
+        return []
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not b and a != b]
+    elsewhere = {label for _, label in pairs}
+    return [label for label, _ in pairs if label in elsewhere]

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import ROUNDING, Floats, check_same_order, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.resampling import BATCH, cluster_sums, numbered
 from abovechance.core.words import percent
 
 CONFIDENCE = 0.95  # of intervals
 ALPHA = 0.05  # the significance level of tests
-ROUNDING = 1e-12  # relative difference of numbers that are equal up to rounding
 RESAMPLES = 9999
 
 

@@ -25,7 +25,7 @@ from abovechance.importers.every_eval_ever import (
     read,
     rows_of,
 )
-from abovechance.metrics.names import is_other_metric, is_share_of_correct
+from abovechance.metrics.names import accepts_several, is_other_metric, is_share_of_correct
 
 PREFIX = "abovechance."
 # The fields of ``score_details.details``, whose values are texts.
@@ -56,12 +56,13 @@ NO_ROWS = "the rows of samples contain no 0 or 1 for each example of this result
 NO_CHANCE = "there are no rows of samples; use --chance or --choices"
 NO_COUNT = "the record does not contain the number of samples"
 NO_ID = "several results have the same evaluation_result_id, or none, so the rows may be of any of them"
+SEVERAL = "the metric accepts several guesses, and --choices gives the chance of one; use --chance"
 COUNTED = "num_samples"  # of the uncertainty, where a verdict added it
 REPEATED = "samples have several rows each; expected one row per sample"
 
 
 def annotate(
-    path: Path, prompts: int = 1, chance: float | None = None
+    path: Path, prompts: int = 1, chance: float | None = None, of_one_guess: bool = False
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return an aggregate record with a verdict on each result, and the verdicts, or reasons for having none.
 
@@ -79,6 +80,8 @@ def annotate(
         Number of prompts tried; each result is that of the best one.
     chance
         Probability of a lucky guess, for results whose rows do not contain it.
+    of_one_guess
+        Whether this is the probability of one guess: it is not used for metrics that accept several.
 
     Raises
     ------
@@ -103,6 +106,8 @@ def annotate(
             _drop_earlier(details, unit)
             if (task, name) in other_metrics:
                 verdict = {REASON: NO_ACCURACY}
+            elif of_one_guess and accepts_several(metric_name(result)):
+                verdict = {REASON: SEVERAL}
             elif (run := runs.get((task, name))) is not None:
                 if times[task, name] > 1:
                     verdict = {REASON: NO_ID}

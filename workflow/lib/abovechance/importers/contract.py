@@ -55,6 +55,8 @@ class Options:
     ----------
     chance
         Chance of a lucky guess on every example, where the results do not have the choices.
+    of_one_guess
+        Whether this chance is that of one guess, because it was given as a number of choices.
     metric
         The tool's metric that says whether an example is correct: its value in the log counts.
         Unless given, the log-likelihoods of the choices decide if the log has them, and otherwise the
@@ -71,6 +73,8 @@ class Options:
         Whether results in a folder that lack the metric are an error, and not left out with a note.
     command
         The command that asks, such as ``check``. ``doctor`` reads all filters and scorers of a log.
+    expected
+        The checks of ``doctor`` whose signs are no fault here.
     """
 
     chance: float | None = None
@@ -81,6 +85,8 @@ class Options:
     prompts: int | None = None
     complete: bool = False
     command: str = "check"
+    expected: tuple[str, ...] = ()
+    of_one_guess: bool = False
 
     @property
     def is_selective(self) -> bool:
@@ -138,6 +144,8 @@ class Run:
         The tool's own summary of all rows.
     metric
         The metric whose value is ``correct``, as the tool names it.
+    metric_name
+        The metric's name, if ``metric`` is an id.
     unscored
         Number of examples in the log that have no score.
     is_drawn
@@ -158,6 +166,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     reported: Reported | None = None
     metric: str = "accuracy"
+    metric_name: str = ""
     unscored: int = 0
     is_drawn: bool = False
     suspicions: list[Suspicion] = field(default_factory=list)
@@ -167,6 +176,11 @@ class Run:
     def __post_init__(self) -> None:
         for name in (self.model, self.task):
             named(name, self.file)
+
+    @property
+    def accepts_several(self) -> bool:
+        """Whether the metric's name shows that several guesses count."""
+        return accepts_several(self.metric_name or self.metric)
 
     @property
     def place(self) -> str:
@@ -182,11 +196,14 @@ class Run:
 def examined(run: Run) -> Run:
     """Return a run with its suspicions, and without the columns that only the checks use.
 
-    The chance is unknown if the metric accepts several guesses, because it is that of one guess.
+    If the metric accepts several guesses, the chance is unknown, because it is that of one guess, and the
+    texts of choices are left out, because simple guessers have one guess.
     """
     rows, file = run.rows, Path(run.file)
-    if accepts_several(run.metric):
+    unused = [*EVIDENCE]
+    if run.accepts_several:
         rows = rows.assign(chance=math.nan)
+        unused.append("choices")
     summary = summarize(run.file, run.task, run.model, rows, run.metric)
     # a file can have several runs, which have other metrics or models
     name = f"{run.metric} {run.shots}"
@@ -197,7 +214,7 @@ def examined(run: Run) -> Run:
             digest["bytes"] = f"{name} {hashlib.file_digest(content, 'sha256').hexdigest()}"
     return replace(
         run,
-        rows=rows.drop(columns=[*EVIDENCE], errors="ignore"),
+        rows=rows.drop(columns=unused, errors="ignore"),
         suspicions=[*run.suspicions, *examine(rows, run.unscored, run.is_drawn, run.shots)],
         examined=replace(summary, fingerprints=summary.fingerprints | digest),
     )

@@ -25,6 +25,7 @@ OTHER_COLUMNS = (
     "Commands that read other columns: `abovechance check` (best_accuracy, examples, choices or chance, "
     "prompts), `abovechance compare` (model, accuracy, n), `abovechance best` (candidate, example, score)"
 )
+REMEDY = "leave it out, or use `abovechance chance`, which reads the columns gold and prediction"
 NEEDED = ("example", "correct")
 NO_TASK = "task"  # the name of the one task of files that name none
 OPTIONAL = ("prompt", "model", "task", "shots", "choices", "chance")
@@ -83,7 +84,8 @@ def _checked(path: Path) -> CsvTable:
         raise InputError(
             f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}. {OTHER_COLUMNS}"
         )
-    table.check_columns(NEEDED, OPTIONAL, LOOKS_LIKE)
+    of_chance = {"gold", "prediction"} & {*table.texts}
+    table.check_columns(NEEDED, OPTIONAL, LOOKS_LIKE, REMEDY if of_chance else "")
     return table.with_names("example", "prompt", "model", "task")
 
 

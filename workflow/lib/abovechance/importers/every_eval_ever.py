@@ -214,6 +214,7 @@ def _run(
         notes=notes,
         reported=reported,
         metric=result,
+        metric_name=metric_name(aggregate) if aggregate else "",
         unscored=unscored,
         suspicions=suspicions,
     )

@@ -140,20 +140,29 @@ def _checked(run: Run, runs: list[Run], options: Options) -> pd.DataFrame:
     if rows.empty:
         raise InputError(f"{run.file}: has no results of {run.model} on {run.task} that can be used")
     if "prompt" not in rows:
+        if (repeated := rows["example"].duplicated()).any():
+            example = rows["example"][repeated].iloc[0]
+            raise InputError(
+                f"{run.file}: example '{example}' has two rows, and nothing says of which prompt each is "
+                "(in a CSV, the column prompt); expected one row for each prompt"
+            )
         rows = rows.assign(prompt=_label(run, runs, options))
     if (repeated := rows.duplicated(["prompt", "example"])).any():
         prompt, example = rows.loc[repeated, ["prompt", "example"]].iloc[0]
         name = "" if prompt == run.file else f", '{prompt}'"
         raise InputError(f"{run.file}: example '{example}' has two rows under one prompt{name}; expected one")
-    unknown = rows["chance"].isna()
-    if unknown.any() and options.chance is None:
-        raise InputError(
-            f"{run.file}: does not say how probable it is to guess an example; use --choices 4 if one of "
-            "four choices is correct, --chance 0.1, or --chance 0 if answers are free text"
+    chance = None if options.of_one_guess and run.accepts_several else options.chance
+    if rows["chance"].isna().any() and chance is None:
+        name = run.metric_name or run.metric
+        advice = (
+            f"{name} accepts several guesses; use --chance with the probability that one of them is correct, "
+            "such as --chance 0.5 for two guesses among four choices (--choices is of one guess)"
+            if run.accepts_several
+            else "use --choices 4 if one of four choices is correct, --chance 0.1, or --chance 0 if answers "
+            "are free text"
         )
-    if options.chance is not None:
-        rows = rows.assign(chance=rows["chance"].fillna(options.chance))
-    return rows
+        raise InputError(f"{run.file}: does not say how probable it is to guess an example; {advice}")
+    return rows if chance is None else rows.assign(chance=rows["chance"].fillna(chance))
 
 
 def _label(run: Run, runs: list[Run], options: Options) -> str:

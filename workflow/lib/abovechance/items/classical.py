@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints, check_same_order, floats
+from abovechance.core.arrays import ROUNDING, Floats, Ints, check_same_order, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means, row_effects_without_each
 
-ROUNDING = 1e-12
 BLOCK = 512  # items whose covariances are held at once
 ITEMS = {
     "rows": Column.whole("number of rows with a score on the item"),

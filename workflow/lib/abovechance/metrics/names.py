@@ -7,8 +7,14 @@ import re
 # Words in the names of metrics that are shares of correct answers, and in those of others.
 ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
 OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
-# These can also be words about the share of correct answers.
-UNCLEAR = {"class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"}
+# These can also be words about the share of correct answers, or about how it was estimated.
+UNCLEAR = {
+    *("class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"),
+    *("bootstrap", "ci", "dev", "deviation", "err", "interval", "se", "std", "stddev", "stderr", "variance"),
+    *("brier", "calibration", "ece", "relative", "z"),
+    *("change", "delta", "diff", "difference", "drop", "gain", "gap", "improvement", "lift", "margin"),
+    "ratio",
+}
 
 
 def is_other_metric(name: str) -> bool:

@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from abovechance.core.arrays import Floats, check_same_order, floats
+from abovechance.core.arrays import ROUNDING, Floats, check_same_order, floats
 from abovechance.core.errors import InputError
-from abovechance.core.estimates import ROUNDING, Estimate, student
+from abovechance.core.estimates import Estimate, student
 from abovechance.core.html import as_html
 from abovechance.core.resampling import numbered
 

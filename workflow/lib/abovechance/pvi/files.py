@@ -10,6 +10,7 @@ import pandas as pd
 from abovechance.core.csv_table import FLAG, CsvTable, Field, whole_number
 from abovechance.core.errors import InputError, check_spelling
 from abovechance.core.reading import number
+from abovechance.pvi.pointwise import DECIMALS
 from abovechance.pvi.runs import OTHERS, PVI_PROMPTS
 
 NATS, BITS = "nats", "bits"
@@ -145,17 +146,21 @@ def read_examples(path: Path, unit: str = BITS) -> pd.DataFrame:
     csv = CsvTable.read(path)
     texts = csv.texts
     check_spelling([*texts], (CLUSTER,), f"{path}: column")
-    if "example" in texts and CLUSTER not in texts:
-        csv.check_unique("example")
+    if "example" in texts:
+        csv = csv.with_names("example")
+        if CLUSTER not in texts:
+            csv.check_unique("example")
     pvi_name, flags_name = (_name(texts, names, path) for names in (PVI_COLUMNS, CORRECT_COLUMNS))
     scale = np.log(2) if unit == NATS else 1.0
     numbers = {name: _numbers(csv, name) / scale for name in (NULL, GIVEN, pvi_name) if name in texts}
-    pvi = numbers[NULL] - numbers[GIVEN] if {NULL, GIVEN} <= {*numbers} else numbers[pvi_name]
+    has_both = {NULL, GIVEN} <= {*numbers}
+    pvi = (numbers[NULL] - numbers[GIVEN]).round(DECIMALS) if has_both else numbers[pvi_name]
     if (missing := pvi.isna()).any():
         raise InputError(f"{path}, row {texts.index[missing][0]}: has no PVI; expected a number")
     for name in {NULL, GIVEN} & {*numbers}:
         _check_range(csv, name, numbers[name])
-    rounded = max(SAME, 2 * _last_digit(texts, [*numbers]) / scale)
+    # each of the three by half a digit
+    rounded = max(SAME, (1.5 + 1e-9) * _last_digit(texts, [*numbers]) / scale)
     with np.errstate(invalid="ignore"):
         disagrees = (numbers.get(pvi_name, pvi) - pvi).abs() > rounded
     if disagrees.any():

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from abovechance.core.arrays import ROUNDING
 from abovechance.core.columns import Column
-from abovechance.core.estimates import ROUNDING
 from abovechance.core.resampling import clusters_of_names
 from abovechance.core.settings import Setting
 from abovechance.core.tables import TableSchema

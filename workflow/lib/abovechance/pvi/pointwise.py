@@ -24,6 +24,7 @@ from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
 from abovechance.core.resampling import numbered
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
+DECIMALS = 12  # of PVI in bits; more of them come from the rounding of logarithms
 
 
 def bits(logprobs: ArrayLike) -> Floats:
@@ -68,7 +69,12 @@ def pvi(null: ArrayLike, logprobs: ArrayLike) -> Floats:
     if (never := np.isinf(before) & np.isinf(after)).any():
         place = int(np.flatnonzero(never)[0])
         raise InputError(f"answer {place} of {before.size} is impossible with the input and without")
-    return before - after
+    return to_decimals(before - after)
+
+
+def to_decimals(values: ArrayLike) -> Floats:
+    """Return PVI in bits with so many decimals that equal values are equal, and no difference is 0."""
+    return np.round(floats(values), DECIMALS) + 0.0  # and no -0
 
 
 def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
@@ -84,9 +90,15 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If all choices of an example are impossible.
+        If all choices of an example are impossible, or an example has no choices.
     """
     numeric, first = floats(logprobs), np.asarray(starts, dtype=np.int64)
+    ends = [*first.ravel(), len(numeric)]
+    if first.ndim != 1 or ends[0] != 0 or not (np.diff(ends) > 0).all():
+        raise InputError(
+            f"examples start at {first.tolist()} of {len(numeric)} choices; expected 0 first, and from there "
+            "one choice or more for each"
+        )
     if (never := np.isneginf(total := any_of(numeric, first))).any():
         raise InputError(f"all choices of example {int(never.argmax())} of {len(first)} are impossible")
     return numeric - np.repeat(total, np.diff(first, append=len(numeric)))
@@ -121,8 +133,17 @@ def v_information(
         (examples,) the same for examples that belong together; without it, each is by itself.
     confidence
         Confidence level of the interval, in (0, 1).
+
+    Raises
+    ------
+    InputError
+        If a value is missing.
     """
-    return clustered_mean(values, clusters, confidence)
+    check_same_order(values, clusters)
+    numeric = floats(values)
+    if (missing := np.isnan(numeric)).any():
+        raise InputError(f"value {int(missing.argmax())} of {numeric.size} is missing; expected PVI in bits")
+    return clustered_mean(numeric, clusters, confidence)
 
 
 def by_group(

@@ -9,7 +9,7 @@ from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema, setting_columns
-from abovechance.pvi.pointwise import ROUNDING, any_of, bits, over_choices
+from abovechance.pvi.pointwise import ROUNDING, any_of, bits, over_choices, to_decimals
 from abovechance.results.predictions import with_truth
 
 PVI = TableSchema(
@@ -200,7 +200,7 @@ def _measured(
         null, logprob = over_choices(null, starts), over_choices(logprob, starts)
     null_bits, own_bits = (bits(any_of(logprobs, starts, correct)) for logprobs in (null, logprob))
     with np.errstate(invalid="ignore"):  # what is impossible either way
-        gains, pvi = (logprob - null) / np.log(2), null_bits - own_bits
+        gains, pvi = to_decimals((logprob - null) / np.log(2)), to_decimals(null_bits - own_bits)
     gains = np.where(correct | np.isnan(gains), -np.inf, gains)
     largest_gains = np.maximum.reduceat(gains, starts)
     sizes = np.diff(starts, append=len(gains))

@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from abovechance.core.arrays import ROUNDING
 from abovechance.core.columns import Column
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.consistency import correlation
 from abovechance.variance.evaluations import BEST
-from abovechance.variance.measures import ROUNDING
 from abovechance.variance.summary import DEVELOPMENT, of_evaluations
 
 FORMULATIONS = TableSchema(

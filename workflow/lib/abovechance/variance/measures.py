@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.arrays import ROUNDING, Floats, floats, tied_ranks
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval
 
 # Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
-ROUNDING = 1e-12
 
 
 def final(scores: ArrayLike) -> Floats:
@@ -113,7 +112,7 @@ def rank_correlation(scores: ArrayLike) -> float:
     correlations, changes = [], False
     for row in _checked(scores):
         defined = ~np.isnan(row)
-        ranks = _ranks(row[defined])
+        ranks = tied_ranks(row[defined])
         if ranks.size and ranks.max() > 0:
             # rounding must not rank one perfect order below another
             correlation = stats.kendalltau(np.flatnonzero(defined), ranks, variant="b").statistic
@@ -122,24 +121,6 @@ def rank_correlation(scores: ArrayLike) -> float:
         elif ranks.size > 1:
             correlations.append(0.0)
     return float(np.mean(correlations)) if changes else np.nan
-
-
-def _ranks(values: Floats) -> Ints:
-    """Return the ranks of values from 0; neighbours that differ by rounding (``ROUNDING``) are ties.
-
-    The difference is relative to the size of the smaller one. The size of values near 0 is taken as that of
-    the largest value, but as at most 1. Remainders of sums of such values are ties in any case.
-    """
-    order = np.argsort(values, kind="stable")
-    sizes = np.abs(values[order])
-    largest = sizes[np.isfinite(sizes)].max(initial=0.0)
-    least = max(min(1.0, largest), largest * 4 * np.finfo(float).eps / ROUNDING)
-    with np.errstate(invalid="ignore"):  # infinite ones
-        between = np.maximum(np.minimum(sizes[1:], sizes[:-1]), least)
-        separated = np.diff(values[order]) > ROUNDING * between
-    ranks = np.zeros(len(values), dtype=np.int64)
-    ranks[order[1:]] = np.cumsum(separated)
-    return ranks
 
 
 def monotonicity(scores: ArrayLike, loss: bool = False) -> float:
