@@ -89,7 +89,12 @@ def test_the_parts_of_alpha_do_not_exceed_it(planned: int | None) -> None:
 
 def test_only_examples_of_both_count() -> None:
     gate = Gate("seed", dict.fromkeys("abcdefgh", 0.0), planned=1)
-    decision = gate.consider("one", {**dict.fromkeys("abcdef", 1.0), "x": 1.0, "y": 1.0})
+    scores = {**dict.fromkeys("abcdef", 1.0), "x": 1.0, "y": 1.0}
+    message = "'one' has no score on 2 of the 8 examples of 'seed', such as 'g'; expected all of them"
+    with pytest.raises(InputError, match=message):
+        gate.consider("one", scores)  # such as one that crashes on the other examples
+    assert (gate.incumbent, gate.decisions) == ("seed", [])
+    decision = gate.consider("one", scores, allow_missing=True)
     assert (decision.examples, decision.p) == (6, 0.5**6)
 
 

@@ -1,5 +1,7 @@
 """The held-out study."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,11 +117,13 @@ def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
 
 
 @pytest.mark.parametrize("whole_split", [False, True])
-def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
+@pytest.mark.parametrize(("size", "share"), [(24, 0.9), (5, 0.5)])
+def test_every_row_is_what_one_would_work_out_by_hand(whole_split, size, share):
+    """Of five examples, many prompts have none in one part: they are not tried there."""
     generator, splits, setting = np.random.default_rng(5), 6, Setting("m", "t", 8)
-    table = predictions(generator.random((7, 24)) < 0.4).assign(shots=8)  # so that prompts may lack 8
-    chances = {f"e{i}": 1 / (2 + i % 3) for i in range(24)}
-    table = table.assign(chance=table["example"].map(chances))[generator.random(len(table)) < 0.9]
+    table = predictions(generator.random((7, size)) < 0.4).assign(shots=8)  # so that prompts may lack 8
+    chances = {f"e{i}": 1 / (2 + i % 3) for i in range(size)}
+    table = table.assign(chance=table["example"].map(chances))[generator.random(len(table)) < share]
     matrix = ResponseMatrix.from_predictions(table)
     chance = np.array([chances[str(name)] for name in matrix.examples])
     how = {"seed": 3, "splits": splits, "validation": 0.75, "prompt_counts": [4, 1, 4, 50]}
@@ -128,19 +132,26 @@ def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
     assert outcomes.index.is_unique
     assert outcomes["split"].tolist() == np.repeat(range(splits), 3).tolist()
     assert outcomes["requested_prompts"].tolist() == [1, 4, 50] * splits
-    examples = np.argsort(np.random.default_rng(setting.seed(3, "examples")).random((splits, 24)), axis=1)
+    examples = np.argsort(np.random.default_rng(setting.seed(3, "examples")).random((splits, size)), axis=1)
     orders = np.argsort(np.random.default_rng(setting.seed(3, "prompts")).random((splits, 7)), axis=1)
+    unusable = 0
     for row in outcomes.itertuples():
-        inside = np.isin(np.arange(24), examples[row.split, :18])
-        subset = sorted(orders[row.split, : row.requested_prompts])
+        inside = np.isin(np.arange(size), examples[row.split, : size * 3 // 4])
+        usable = [
+            p
+            for p in orders[row.split]
+            if all((matrix.evaluated[p] & part).any() for part in (inside, ~inside))
+        ]
+        unusable += 7 - len(usable)
+        subset = sorted(usable[: row.requested_prompts])
         mine = {p: matrix.evaluated[p] & inside for p in subset}
         accuracy = {p: matrix.correct[p][mine[p]].mean() for p in subset}
         best = max(subset, key=lambda p: (accuracy[p], -p))
         baseline = {p: RandomBaseline(chance[mine[p]]) for p in subset}
         if whole_split:
-            baseline = dict.fromkeys(subset, RandomBaseline.from_chance(chance.mean(), 18))
+            baseline = dict.fromkeys(subset, RandomBaseline.from_chance(chance.mean(), size * 3 // 4))
         several, test = BestOf(list(baseline.values())), matrix.evaluated[best] & ~inside
-        assert (row.prompt, row.prompts) == (best, min(row.requested_prompts, 7))
+        assert (row.prompt, row.prompts) == (best, min(row.requested_prompts, len(usable)))
         assert (row.validation_examples, row.test_examples) == (mine[best].sum(), test.sum())
         assert row.validation_accuracy == pytest.approx(accuracy[best])
         assert row.test_accuracy == pytest.approx(matrix.correct[best][test].mean())
@@ -152,6 +163,27 @@ def test_every_row_is_what_one_would_work_out_by_hand(whole_split):
         assert row.above_maximum == (accuracy[best] > several.maximum + 1e-9)
         assert row.test_baseline == pytest.approx(chance[test].mean())
         assert row.above_on_test == (row.test_accuracy > chance[test].mean() + 1e-9)
+    assert bool(unusable) == (size == 5)
+
+
+def test_parts_that_no_prompt_can_be_chosen_and_tested_on_have_no_outcome():
+    table = predictions(np.ones((2, 3), bool))
+    single = table[table["example"] == "e" + table["prompt"].astype(str)]
+    assert study(single, candidates=[1, 2]).empty
+
+
+def test_scores_of_parts_are_counts_or_standardized():
+    """Who cannot but be at the mean, such as a prompt without examples, is at 0."""
+    counts = np.array([[[0, 0, 0], [1, 0, 0]], [[0, 4, 0], [0, 0, 3]]])
+    part = heldout.Part(np.array([[0, 1], [3, 3]]), counts, np.array([0.25, 0.5, 1.0]), taken_for=None)
+    centre, unit = part.scale(standardized=False)
+    assert centre.tolist() == [[0, 0], [0, 0]]
+    assert unit.tolist() == [[1, 1], [4, 3]]
+    centre, unit = part.scale(standardized=True)
+    assert centre.tolist() == [[0, 0.25], [2, 3]]
+    assert unit.tolist() == [[1, np.sqrt(3 / 16)], [1, 1]]
+    taken_for = RandomBaseline.from_chance(0.5, 4)
+    assert replace(part, taken_for=taken_for).of_splits(slice(1, 2)).taken_for is taken_for
 
 
 def test_prompts_on_other_examples_are_chosen_by_their_standardized_scores():

@@ -355,6 +355,8 @@ def test_a_correlation_far_from_zero():
             InputError, match="pearson is not defined for candidate 0.*are all its predictions the same"
         ):
             null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0, 7.0, 5.0][: len(side)])
+    with pytest.raises(InputError, match="pearson is not defined for candidate 'flat': its value"):
+        null_distribution("pearson", [[1.0, 2, 3, 4], [1] * 4], [1, 2, 4, 3], names=["good", "flat"])
 
 
 @pytest.mark.parametrize("unit", [1e-170, 1.0, 1e160])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from abovechance import RandomBaseline
+from abovechance import BestOf, RandomBaseline
 from abovechance.chance.planning import (
     examples_for_power,
     examples_needed,
@@ -82,8 +82,18 @@ def test_the_least_accuracy_above_is_above_and_one_example_less_is_not(chance, e
         assert result - 1 / examples <= baseline.maximum(prompts) + 1e-9
 
 
-def test_no_accuracy_is_above_what_surely_is_reached():
-    assert least_above(RandomBaseline.from_chance(0.5, 1), 1000) is None
+def test_1_is_above_what_guessers_who_can_be_wrong_are_expected_to_reach():
+    """However many there are, so that it does not depend on rounding."""
+    for prompts in (200, 300, 10**6):
+        baseline = RandomBaseline.from_chance(0.5, 3)
+        assert baseline.maximum(prompts) < 1
+        assert BestOf([baseline], [prompts]).guessing_above == pytest.approx(1)
+        several = BestOf([baseline, RandomBaseline.from_chance(0.4, 3)], [prompts, prompts])
+        assert several.maximum < 1
+        assert least_above(baseline, prompts) == 1
+    assert BestOf([baseline, RandomBaseline.from_chance(1.0, 3)], [3, 3]).maximum == 1
+    assert least_above(RandomBaseline.from_chance(1.0, 3), 10) is None
+    assert least_above(RandomBaseline.from_chance(0.5, 1), 1000) == 1
     assert least_above(RandomBaseline.from_chance(0.5, 1), 1) == 1
 
 

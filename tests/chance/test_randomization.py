@@ -268,6 +268,23 @@ def test_prompts_on_other_examples_are_tested_by_their_standardized_accuracies()
     assert group["value"].tolist() == expected.observed.tolist()
 
 
+def test_power_is_that_of_the_best_prompt_by_standardized_accuracy():
+    """Prompt 0 has 2 of 2 right, and prompt 1, the best one, 62 of 100, most of which have one answer."""
+    gold = np.array([n >= 96 for n in range(100)]).astype(int)
+    predictions, task = a_study([["yes", "no"]] * 100)
+    number = predictions["example"].astype(int)
+    rows = (predictions["prompt"] == 1) | number.between(1, 2)
+    is_right = np.where(predictions["prompt"] == 0, True, number < 62)
+    predictions = predictions.assign(predicted=np.where(is_right, gold[number], 1 - gold[number]))[rows]
+    task = task.assign(cluster=range(100), correct=[[n == 0, n == 1] for n in gold])
+    answers_of_two = Answers.from_predictions(predictions, task)
+    alone = Answers.from_predictions(predictions[predictions["prompt"] == 1], task)
+    result = randomization_test(answers_of_two, 0, 200, standardized=True)
+    assert result.reference == pytest.approx(0.62)
+    assert result.power == pytest.approx(randomization_test(alone, 0, 200, standardized=True).power, abs=0.1)
+    assert randomization_test(answers_of_two, 0, 200).reference == 1.0
+
+
 def test_prompts_on_as_many_other_examples_have_one_best_prompt_in_verdicts_and_in_the_test():
     """Prompt 0 has 17 of 20 right, a better standardized score, and prompt 1 9 of 10, a better accuracy."""
     predictions, task = a_study([["yes", "no"]] * 31)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -391,7 +392,25 @@ def test_a_folder_with_tasks_and_identical_paths(tmp_path):
     assert completed.returncode == 0
     report = json.loads(completed.stdout)
     assert [row["task"] for row in report["tasks"]] == ["arc", "boolq"]
-    assert run("gate", str(tmp_path / "old"), str(tmp_path / "old"), "-m", "0.1").returncode == 0
+    shutil.copytree(tmp_path / "old", tmp_path / "copy")
+    assert run("gate", str(tmp_path / "old"), str(tmp_path / "copy"), "-m", "0.1").returncode == 0
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path):
+    """As in an action whose two inputs are the same folder by mistake."""
+    file = tmp_path / "a.csv"
+    file.write_text("example,correct\n" + "".join(f"e{place},{place % 2}\n" for place in range(100)))
+    link = tmp_path / "again.csv"
+    link.symlink_to(file)
+    for paths, message in (
+        ([file, file], "is given twice"),
+        ([file, f"{tmp_path}/./a.csv"], "have the file"),
+        ([link, file], "have the file"),
+        ([tmp_path, file], "have the file"),
+    ):
+        completed = run("gate", *map(str, paths), "--margin", "0.1")
+        assert completed.returncode == 3
+        assert message in completed.stderr
 
 
 def test_missing_results_of_the_candidate_are_an_error_unless_allowed(tmp_path):
@@ -438,10 +457,12 @@ def test_different_metrics_and_lower_is_better_are_errors(tmp_path):
     completed = run("gate", str(tmp_path / "a"), str(tmp_path / "b"))
     assert completed.returncode == 3
     assert "have different metrics: task: acc,strict-match, exact_match,strict-match" in completed.stderr
+    shutil.rmtree(tmp_path / "b")
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
     results = next((tmp_path / "a").glob("results_*.json"))
     content = json.loads(results.read_text()) | {"higher_is_better": {"task": {"exact_match": False}}}
     results.write_text(json.dumps(content))
-    completed = run("gate", str(tmp_path / "a"), str(tmp_path / "a"))
+    completed = run("gate", str(tmp_path / "a"), str(tmp_path / "b"))
     assert "exact_match is better if it is lower" in completed.stderr
 
 

@@ -388,3 +388,11 @@ def test_an_input_that_has_the_words_of_all_choices_tells_nothing():
     scores = BY_NAME["word overlap"].scores(Situation(task_of(rows)))
     assert scores.tolist() == [0.5, 1.0]
     assert BY_NAME["word overlap"].scores(Situation(task_of(rows[:1]))) is None
+
+
+@pytest.mark.parametrize("scores", [lambda _: 1 / 0, lambda _: ["a"]])
+def test_a_guesser_that_fails_is_named(scores):
+    task = planted(np.random.default_rng(0), 8, 0.5)
+    predictions = predictions_of(np.zeros((2, 8), dtype=int), task)
+    with pytest.raises(InputError, match="guesser 'mine': failed with"):
+        climb(predictions, task, guessers=[Guesser("mine", "fails", scores)])

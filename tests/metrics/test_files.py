@@ -146,7 +146,7 @@ def test_rows_that_are_wrong(name, text, message, tmp_path):
         (
             *("accuracy", "example,gold,prediction,stratums\ne,a,a,1"),
             "column 'stratums' is unknown; did you mean 'stratum'?; use --candidates for columns that name a "
-            "candidate",
+            "candidate, and leave out others",
         ),
     ],
 )
@@ -194,12 +194,12 @@ def test_scores_of_a_nameless_candidate_in_several_attempts(tmp_path):
         (
             "example,points\ne,1",
             ": column 'points' is unknown; known are: attempt, candidate, cluster, example, score; use "
-            "--candidates for columns that name a candidate",
+            "--candidates for columns that name a candidate, and leave out others",
         ),
         (
             "example,scores\ne,1",
             ": column 'scores' is unknown; did you mean 'score'?; use --candidates for "
-            "columns that name a candidate",
+            "columns that name a candidate, and leave out others",
         ),
         (
             "example,candidate\ne,1",

@@ -22,7 +22,7 @@ LUCK = [
     ShownTable(
         "heldout_debiased",
         "Debiased accuracy and held-out accuracy",
-        "In each split, the prompt with the best validation accuracy is chosen. The "
+        "In each of 20 splits, the prompt with the best validation accuracy is chosen. The "
         "errors are means of the validation accuracy (or of the debiased accuracy) minus "
         "the test accuracy. An estimate without bias has an error of 0. The coverage "
         "should be about 0.95 or higher.",

@@ -131,7 +131,9 @@ class Gate:
         """The names of the start and of all candidates that are tested."""
         return {self.incumbent, *(name for row in self.decisions for name in (row.candidate, row.incumbent))}
 
-    def consider(self, candidate: str, scores: Mapping[Any, float], content: Any = None) -> Decision:
+    def consider(
+        self, candidate: str, scores: Mapping[Any, float], content: Any = None, allow_missing: bool = False
+    ) -> Decision:
         """Test a candidate, and make it the incumbent if it passes.
 
         Parameters
@@ -139,16 +141,17 @@ class Gate:
         candidate
             Its name.
         scores
-            {example: score}. Only examples that the incumbent is evaluated on count, so give each candidate
-            scores on all of them.
+            {example: score}, for all examples that the incumbent is evaluated on; only these count.
         content
             What to keep of the candidate if it passes, such as its prompt; it must be writable as JSON.
+        allow_missing
+            Whether to compare common examples if the candidate lacks some of the incumbent's.
 
         Raises
         ------
         InputError
-            If a score is not a number from 0 to 1, no example is shared, the candidate is tested already, or
-            all planned candidates are tested.
+            If a score is not a number from 0 to 1, an example of the incumbent is missing, no example is
+            shared, the candidate is tested already, or all planned candidates are tested.
         """
         candidate = str(candidate)
         if candidate in self.names:
@@ -159,6 +162,13 @@ class Gate:
         shared = [example for example in self.scores if example in checked]
         if not shared:
             raise InputError(f"'{candidate}' and '{self.incumbent}' have no example in common")
+        if len(shared) < len(self.scores) and not allow_missing:
+            lacks = [example for example in self.scores if example not in checked]
+            raise InputError(
+                f"'{candidate}' has no score on {len(lacks)} of the {len(self.scores)} examples of "
+                f"'{self.incumbent}', such as '{lacks[0]}'; expected all of them, because missing examples "
+                "are often the failed ones (allow_missing=True compares the common ones)"
+            )
         differences = np.array([checked[example] - self.scores[example] for example in shared])
         p, level = better_p(differences), self.level
         decision = Decision(

@@ -105,7 +105,8 @@ class GateCallback:
         elif any(tested.endswith(f":{code}") for tested in self.gate.names) or not self.gate.level:
             return
         else:
-            self.gate.consider(name, scores, dict(texts))
+            # GEPA scores a failed example as 0: one that is missing was not to be evaluated
+            self.gate.consider(name, scores, dict(texts), allow_missing=True)
         if self.path is not None:
             self.gate.save(self.path)
 

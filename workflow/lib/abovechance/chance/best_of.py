@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from abovechance.chance.random_baseline import RandomBaseline, as_scalar, least_count
+from abovechance.chance.random_baseline import NEXT_TO_1, RandomBaseline, as_scalar, least_count
 from abovechance.core.arrays import Floats, floats
 from abovechance.core.html import as_html
 
@@ -139,6 +139,10 @@ class BestOf:
             points = self.scores[begin - 1 : begin + POINTS]
             tails = -np.expm1(self._log_grid(points[1:], below=True))
             expected = expected + tails @ np.diff(points)
+        if not self.standardized:
+            means = np.array([baseline.standard for baseline in self._baselines])
+            certain = np.where(self._counts > 0, means, 0.0).max(axis=-1) == 1
+            expected = np.where(certain, expected, np.minimum(expected, NEXT_TO_1))
         return as_scalar(np.where(self._prompts == 1, alone, expected))
 
     def _log_cdf(self, score: ArrayLike, below: bool) -> Floats:

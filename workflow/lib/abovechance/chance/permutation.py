@@ -183,6 +183,7 @@ def null_distribution(
     choices: Sequence[Sequence[Hashable]] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    names: Sequence[str] = (),
 ) -> NullDistribution:
     """Return the distribution of a metric by chance, for one candidate and for the best of all tries.
 
@@ -211,6 +212,8 @@ def null_distribution(
     draws, seed
         The number of random permutations, and their random seed. There are none if all permutations can be
         enumerated or the distribution is known, and more if there are many more tries than candidates.
+    names
+        (candidates,) names for messages; their numbers without it.
 
     Raises
     ------
@@ -231,7 +234,7 @@ def null_distribution(
     draws = whole_draws(draws)
     labels = _strata(chosen, rows, answers, listed) if strata is None else [*strata]
     arrangements = _arrangements(chosen, rows, answers, labels, clusters, listed)
-    values = _observed(chosen, rows, answers)
+    values = _observed(chosen, rows, answers, names)
     more_draws = draws_for_tries(draws, further_tries)
     simulation = Simulation(chosen, rows, arrangements, more_draws if len(rows) == 1 else draws, seed)
     if chosen.terms is not None:
@@ -309,7 +312,7 @@ def _arrangements(
     return arrangements
 
 
-def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats:
+def _observed(metric: Metric, rows: list[Objects], answers: list[Any], names: Sequence[str]) -> Floats:
     """(candidates,) the metric of each candidate; InputError if it is not defined for one."""
     gold = as_array(metric, answers)
     values = np.array([value_of(metric, row, gold) for row in rows], dtype=np.float64)
@@ -318,8 +321,9 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any]) -> Floats
         reason = "are all its predictions the same, or all gold answers?"
         if np.isinf(values[place]):
             reason = "are its numbers too large?"
+        name = f"'{printable(names[place])}'" if names else place
         raise InputError(
-            f"{metric.name} is not defined for candidate {place}: its value is {values[place]}; {reason}"
+            f"{metric.name} is not defined for candidate {name}: its value is {values[place]}; {reason}"
         )
     return values
 

@@ -72,19 +72,18 @@ def read_scores(path: Path) -> pd.DataFrame:
 def completed(scores: pd.DataFrame) -> str:
     """Return a note if zeros that are not written decide how many examples are correct; else nothing.
 
-    If scores have a source, those of one source are expected to have as many decimals.
+    If scores have a source, those of one source are expected to be rounded to as many decimals.
 
     Parameters
     ----------
     scores
         From ``read_scores``.
     """
-    if "source" in scores:
-        return ""
     columns = ("best_accuracy", "examples", "written_digits", "digits")
-    if note := completion_note(*(scores[name].tolist() for name in columns)):
-        return f"{note}; use the column source to separate scores that were rounded differently"
-    return ""
+    note = completion_note(*(scores[name].tolist() for name in columns))
+    if note and "source" not in scores:
+        note += "; use the column source to separate scores that were rounded differently"
+    return note
 
 
 def repeated(scores: pd.DataFrame) -> int:
@@ -239,5 +238,5 @@ def _lead_over_second(second: float, examples: int, prompts: int) -> float:
     def excess(score: float) -> float:
         return RandomBaseline.from_chance(score, examples).second(prompts) - second
 
-    score = float(brentq(excess, 0.0, 1.0, xtol=1e-9)) if 0 < second < 1 else second
+    score = float(brentq(excess, 0.0, 1.0, xtol=1e-9))
     return RandomBaseline.from_chance(score, examples).maximum(prompts) - second

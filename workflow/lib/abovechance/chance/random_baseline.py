@@ -30,6 +30,7 @@ from abovechance.core.html import as_html
 # Beyond these, memory and floating point do not suffice.
 MOST_EXAMPLES = 10_000_000
 MOST_PROMPTS = 10**15
+NEXT_TO_1 = 1 - 1e-15  # the highest expected accuracy of guessers who can be wrong
 
 
 class RandomBaseline:
@@ -80,6 +81,8 @@ class RandomBaseline:
         >>> RandomBaseline.from_choices({2: 50, 5: 50}).standard
         0.35
         """
+        if not isinstance(choices, Mapping):
+            raise ValueError(f"choices is a {type(choices).__name__}: expected {{choices: examples}}")
         for number in choices:
             if not isinstance(number, Real) or number < 1 or number != int(number):
                 raise ValueError(f"choices has {number!r}: expected whole numbers, at least 1")
@@ -88,6 +91,8 @@ class RandomBaseline:
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
         """Return the baseline of ``{chance of a lucky guess: number of examples}``."""
+        if not isinstance(counts, Mapping):
+            raise ValueError(f"counts is a {type(counts).__name__}: expected {{chance: examples}}")
         return cls._from_pairs(counts.items())
 
     @classmethod
@@ -289,6 +294,8 @@ class RandomBaseline:
         check_prompts(prompts)
         tails = -np.expm1(np.asarray(prompts)[..., None] * self._law.log_cdf[:-1])
         best = (self._law.first + tails.sum(axis=-1)) / self.examples
+        if self.standard < 1:
+            best = np.minimum(best, NEXT_TO_1)
         return as_scalar(np.where(np.asarray(prompts) == 1, self.standard, best))
 
     @cached_property

@@ -351,7 +351,7 @@ def randomization_test(
     order = np.argsort(-scores, kind="stable")
     reached, moved = np.zeros(len(observed), dtype=np.int64), np.zeros(len(answers.correct), dtype=bool)
     generator = np.random.default_rng(seed)
-    reference = _reference(answers, float(observed.max()))
+    reference = _reference(answers, float(observed[order[0]]))
     simulated = answers.simulated(generator.spawn(1)[0], reference) if statistic == "accuracy" else None
     as_good = np.zeros(SIMULATED_PROMPTS, dtype=np.int64)  # draws in which a simulated prompt is as accurate
     for correct in answers.gold.draws(generator, draws):

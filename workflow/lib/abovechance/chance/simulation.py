@@ -246,5 +246,7 @@ def value_of(metric: Metric, predictions: Objects, gold: Objects) -> float:
     except Exception as error:  # users write metrics too
         raise InputError(f"{metric.name}: failed with {type(error).__name__}: {error}") from error
     if not isinstance(value, (int, float, np.number)):
-        raise InputError(f"{metric.name}: returned {value!r:.60}; expected a number")
+        raise InputError(
+            f"{metric.name}: returned a value of the type {type(value).__name__}; expected a number"
+        )
     return float(value)

@@ -106,6 +106,7 @@ def chance(
             clusters=file.clusters,
             choices=file.choices,
             draws=draws,
+            names=file.names,
         )
     predicted = [value for row in file.predictions for value in row]
     if is_by_equality(chosen) and (pair := written_differently(predicted, file.gold, file.choices)):

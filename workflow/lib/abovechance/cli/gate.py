@@ -109,7 +109,7 @@ def gate(
     junit_path, summary_path = check_reports(junit, summary, (candidate, reference))
     from abovechance.importers import Options
 
-    paths = [path for name in (candidate, reference) for path in given_paths([name])]
+    paths = given_paths([candidate, reference])
     # in folders, the name of a CSV is that of its task
     command = "gate" if any(path.is_dir() for path in paths) else "compare"
     options = Options(
@@ -143,6 +143,9 @@ def _responses(paths: list[Path], options: Options, allow_missing: bool) -> tupl
     from abovechance.importers import mismatches
 
     sides = [runs_of([path], options) for path in paths]
+    files = [{Path(run.file).resolve(): run.file for run in side} for side in sides]
+    if shared := [name for file, name in files[0].items() if file in files[1]]:
+        raise InputError(f"{paths[0]} and {paths[1]} have the file {shared[0]} in common; expected two runs")
     tables = [
         _of_one_model(runs, path, options, name)
         for runs, path, name in zip(sides, paths, (CANDIDATE, REFERENCE), strict=True)

@@ -96,10 +96,9 @@ def climb(
     clusters, _ = numbered(len(situation.task), situation.task["cluster"])
     rows = [(UNIFORM.name, verdict.accuracy, verdict.standard_baseline, verdict.maximum_tail)]
     for guesser in all_guessers() if guessers is None else guessers:
-        scores = None if guesser is UNIFORM else guesser.scores(situation)
+        scores = None if guesser is UNIFORM else _scores(guesser, situation, matrix)
         if scores is None:
             continue
-        scores = _checked(scores, guesser, matrix)
         if guesser.draws:
             accuracy, tail = _of_draws(predictions, ordered, matrix, scores)
         else:
@@ -138,9 +137,15 @@ def _situation(
     )
 
 
-def _checked(scores: Floats, guesser: Guesser, matrix: ResponseMatrix) -> Floats:
-    """Return a guesser's probabilities as numbers; InputError if they cannot be."""
-    values = floats(scores)
+def _scores(guesser: Guesser, situation: Situation, matrix: ResponseMatrix) -> Floats | None:
+    """Return a guesser's probabilities, None if it has none here; InputError if they cannot be."""
+    try:
+        scores = guesser.scores(situation)
+        values = None if scores is None else floats(scores)
+    except Exception as error:  # users write guessers too
+        raise InputError(f"guesser '{guesser.name}': failed with {type(error).__name__}: {error}") from error
+    if values is None:
+        return None
     if values.shape not in (matrix.correct.shape[1:], matrix.correct.shape):
         raise InputError(
             f"guesser '{guesser.name}': returned the shape {values.shape}; expected one number for each "

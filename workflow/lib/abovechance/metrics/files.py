@@ -192,7 +192,7 @@ def _checked(
         needed,
         [*optional, *candidate_columns],
         f"the columns {', '.join(needed)}, and optionally {', '.join(optional)}",
-        "use --candidates for columns that name a candidate",
+        "use --candidates for columns that name a candidate, and leave out others",
     )
     texts = table.with_names(*table.texts.columns.drop(["prediction", "score"], errors="ignore")).texts
     for column in texts.columns.intersection(["prediction", "score"]):
