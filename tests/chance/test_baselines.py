@@ -6,6 +6,15 @@ import json
 import subprocess
 import sys
 
+from abovechance import RandomBaseline
+from abovechance.chance.baselines import (
+    MAXIMUM,
+    STANDARD,
+    TriedPrompts,
+    expected_accuracies,
+    expected_columns,
+)
+
 STUDY = """
 import json, sys
 import numpy as np, pandas as pd
@@ -83,3 +92,16 @@ def test_one_more_baseline_is_one_more_entry():
     assert "few" in study["compared"]
     assert all(any("few" in text for text in legend) for legend in study["legends"])
     assert "few baseline" in study["report"]
+
+
+def test_expected_accuracies_of_both_baselines():
+    guesser = RandomBaseline.from_choices({2: 10, 5: 20})
+    assert expected_accuracies(guesser, 7) == {
+        "standard_baseline": guesser.standard,
+        "maximum_baseline": guesser.maximum(7),
+    }
+    more = TriedPrompts.with_equal_chance(guesser, 3).with_more(4)
+    assert MAXIMUM.guessers(more).maximum == guesser.maximum(7)
+    assert STANDARD.guessers(more).maximum == guesser.standard
+    assert [*expected_columns()] == ["standard_baseline", "maximum_baseline"]
+    assert [*expected_columns([MAXIMUM])] == ["maximum_baseline"]

@@ -70,3 +70,33 @@ def test_none_is_said_in_words():
 def test_no_verdict_at_all_is_a_sentence():
     table = pd.DataFrame({"better_than_chance": [None], "position": [None], "guessing_above": [np.nan]})
     assert in_words(table) == ["There is no verdict, because no setting has a prompt that was evaluated."]
+
+
+def test_possible_tails_of_several_settings_are_adjusted():
+    """By Benjamini and Hochberg, the second of four tails counts twice."""
+    table = with_adjusted(settings(maximum_tail=[0.001, 0.01, 0.4, 0.9]))
+    tails = [np.array([0.001, 0.01, 0.4, 0.9]), np.array([0.001, 0.03, 0.4, 0.9])]
+    concluded = with_conclusions(table, tails)
+    assert concluded["better_than_chance"].tolist() == ["yes", "unclear", "no", "no"]
+    assert concluded["reason"][1] == "the accuracy is rounded, so adjusted p is between 0.02 and 0.06"
+    alone = with_conclusions(with_adjusted(settings()[:1]), [np.array([0.03]), np.array([0.01])])
+    assert alone["better_than_chance"].tolist() == ["yes"]
+
+
+def test_the_positions_of_possible_accuracies_count_with_their_tails():
+    """If the randomization test rejects, a position below the baseline is no, and one above it unclear."""
+    columns = {"position": ["below", "below to between", "below to above", "between"], "maximum_tail": 0.5}
+    table = settings(**columns, randomization_tail=0.001)
+    concluded = with_conclusions(table)
+    assert concluded["better_than_chance"].tolist() == ["no", "unclear", "unclear", "unclear"]
+    possible = with_conclusions(table, [np.full(4, 0.5), np.full(4, 0.6)])
+    assert possible["better_than_chance"].tolist() == ["no", "unclear", "unclear", "unclear"]
+    assert possible["reason"][1] == "the accuracy is rounded, so p is between 0.50 and 0.60"
+    assert possible["reason"][3] == concluded["reason"][3]
+    adjusted_ones = with_adjusted(settings(randomization_tail=[0.02, 0.04, 0.04, 0.9]))
+    assert adjusted_ones["randomization_bh_tail"].tolist() == pytest.approx([0.16 / 3] * 3 + [0.9])
+    with_column = with_adjusted(settings(randomization_tail=0.04, randomization_bh_tail=0.25))
+    assert with_column["randomization_bh_tail"].tolist() == [0.25] * 4
+    assert "0.25 in the randomization test" in with_conclusions(with_column)["reason"][0]
+    none = with_conclusions(table[:0])
+    assert [*none.columns] == [*table.columns, "better_than_chance", "reason"]

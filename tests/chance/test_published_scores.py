@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from mpmath import mp, mpf
+from scipy import stats
 
 from abovechance import RandomBaseline
 from abovechance.chance import published_scores
 from abovechance.chance.conclusion import in_words
-from abovechance.chance.published_scores import completed, is_score_table, read_scores
+from abovechance.chance.published_scores import _luck, completed, is_score_table, read_scores
 from abovechance.chance.verdicts import Verdict
 from abovechance.core.errors import InputError
 from tests.conftest import REPOSITORY
@@ -362,3 +363,29 @@ def test_what_is_wrong_in_a_table_of_scores(heading, row, problem, tmp_path):
     with pytest.raises(InputError) as error:
         read_scores(path)
     assert str(error.value) == f"{path}{problem}"
+
+
+def luck_of(**row):
+    return _luck({"best_accuracy": 0.7, "examples": 100, "prompts": 10} | row)
+
+
+def test_luck_is_told_of_the_scores_that_are_known():
+    second = luck_of(second_accuracy=0.6)
+    assert [*second] == ["luck_over_second"]
+    assert (
+        luck_of(mean_accuracy=np.nan, second_accuracy=0.6)["luck_over_second"] == second["luck_over_second"]
+    )
+    assert np.isnan(luck_of(mean_accuracy=np.nan)["luck_over_mean"])
+    assert np.isnan(luck_of(mean_accuracy=0.7)["luck_over_mean"])
+    of_all = luck_of(mean_accuracy=0.7, second_accuracy=0.6)
+    assert of_all["luck_over_second"] == second["luck_over_second"]
+    assert np.isnan(luck_of(mean_accuracy=0.6, prompts=1)["luck_over_mean"])
+    # of two prompts, the best is expected to lead its mean by E[max] - mean
+    of_two = luck_of(mean_accuracy=0.5, prompts=2)
+    k = np.arange(101)
+    cdf = stats.binom(100, 0.5).cdf(k)
+    expected = (k * (cdf**2 - np.concatenate([[0], cdf[:-1]]) ** 2)).sum() / 100 - 0.5
+    assert of_two["luck_over_mean"] == pytest.approx(expected / 0.2)
+    assert luck_of(best_accuracy=1.0, second_accuracy=0.0)["luck_over_second"] == 0
+    assert luck_of(best_accuracy=0.501, mean_accuracy=0.5)["luck_over_mean"] == 1
+    assert 0 < luck_of(best_accuracy=1.0, second_accuracy=0.99)["luck_over_second"] <= 1

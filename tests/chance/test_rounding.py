@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from abovechance.chance.rounding import Correct, decimals
+from abovechance.chance.rounding import Correct, completed_digits, decimals
 
 
 @pytest.mark.parametrize(
@@ -126,3 +126,9 @@ def test_a_number_that_would_fill_the_memory_is_refused():
 def test_what_is_no_accuracy_is_refused(accuracy):
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         Correct.from_accuracy(accuracy, 10)
+
+
+def test_whole_numbers_without_decimals_are_exact_and_others_are_rounded_like_the_rest():
+    assert completed_digits([1.0, 0.643], [200] * 2, [1, 3], "aa") == [3, 3]
+    assert completed_digits([0.0, 1.0, 0.643], [200] * 3, [0, 0, 3], "aaa") == [0, 0, 3]
+    assert completed_digits([1.0, 0.643], [200] * 2, [1, 3], "ab") == [1, 3]  # of two sources

@@ -9,9 +9,10 @@ from hypothesis import given, strategies as st
 
 from abovechance import BestOf, RandomBaseline, compat
 from abovechance.chance.best_of import is_above
+from abovechance.chance.best_prompt import SELECTED
 from abovechance.chance.expected_maximum import CURVE, expected_maximum, expected_maximum_curve, greatest
 from abovechance.chance.multiplicity import with_adjusted
-from abovechance.chance.study import verdict_counts
+from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, Verdicts, _climbed, judge, verdict_counts
 from abovechance.chance.verdicts import (
     JUDGED,
     Verdict,
@@ -21,6 +22,8 @@ from abovechance.chance.verdicts import (
     verdicts,
     with_left_out,
 )
+from abovechance.core.errors import InputError
+from abovechance.core.settings import Setting
 from abovechance.results.accuracy import accuracy_by_prompt
 from abovechance.shown.tables import readable
 
@@ -346,3 +349,187 @@ def test_all_correct_is_above_any_expected_best_that_is_less(prompts):
 def test_all_correct_is_not_above_what_nobody_can_miss():
     verdict = Verdict.from_accuracy("1", RandomBaseline.from_chance(1, 4), 3)
     assert (verdict.position, verdict.guessing_above) == ("below", 0)
+
+
+SETTINGS = pd.DataFrame(
+    {
+        "model": ["m", "m", "n", "n"],
+        "task": ["t", "u", "t", "u"],
+        "shots": [0, 0, 0, 4],
+        "position": ["above", "below", "between", None],
+        "better_than_chance": ["yes", "no", "unclear", None],
+        "guessing_above": [0.25, 0.5, 0.125, np.nan],
+        "maximum_tail": [0.05, 0.8, 0.01, np.nan],
+        "bh_tail": [0.05001, 0.9, 0.05, np.nan],
+        "left_out": [0, 1, 0, 20],
+    }
+)
+
+
+def test_counts_of_verdicts_by_model_and_shots_and_in_total():
+    table = verdict_counts(SETTINGS)
+    assert {*table} <= {*VERDICT_COUNTS.columns}
+    assert table["model"].tolist() == ["m", "n", "n", "total"]
+    assert table["shots"].tolist() == ["0", "0", "4", ""]
+    expected = {
+        "settings": [2, 1, 1, 4],
+        "left_out": [0, 0, 1, 1],
+        "better_than_chance_yes": [1, 0, 0, 1],
+        "better_than_chance_no": [1, 0, 0, 1],
+        "better_than_chance_unclear": [0, 1, 0, 1],
+        "below": [1, 0, 0, 1],
+        "between": [0, 1, 0, 1],
+        "above": [1, 0, 0, 1],
+        "above_standard": [1, 1, 0, 2],
+        "above_by_guessing": [0.75, 0.125, 0, 0.875],
+        "tail_at_most_0.05": [1, 1, 0, 2],
+        "adjusted_at_most_0.05": [0, 1, 0, 1],
+    }
+    assert {name: table[name].tolist() for name in expected} == expected
+    assert table["share_between"].fillna(-1).tolist() == [0, 1, -1, 0.5]
+    assert "left_out" not in verdict_counts(SETTINGS.drop(columns="left_out"))
+
+
+ALONE = "no simple guesser is better than uniform guessing"
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"beaten_guesser": ["uniform"]}, "No simple guesser is better than uniform guessing here."),
+        ({"beaten_guesser": ["position"]}, "It also beats all simple guessers."),
+        (
+            {"beaten_guesser": ["uniform"], "unbeaten_guesser": ["longest choice"]},
+            "But it is not shown to beat the simple guesser 'longest choice'.",
+        ),
+        ({"beaten_guesser": [None]}, None),
+        ({"beaten_guesser": ["uniform"], "better_than_chance": ["no"]}, None),
+        ({"beaten_guesser": ["uniform"] * 2}, f"In the settings that are better than chance, {ALONE}."),
+        (
+            {
+                "beaten_guesser": ["position", "position", "uniform"],
+                "better_than_chance": ["yes", "yes", "no"],
+            },
+            "The settings that are better than chance beat all simple guessers.",
+        ),
+        (
+            {"beaten_guesser": ["position", "uniform"], "better_than_chance": ["yes", "no"]},
+            "The setting that is better than chance beats all simple guessers.",
+        ),
+        (
+            {"beaten_guesser": ["uniform", "uniform"], "better_than_chance": ["yes", "no"]},
+            f"In the setting that is better than chance, {ALONE}.",
+        ),
+        (
+            {"beaten_guesser": ["position", None]},
+            "The setting that is better than chance and was compared with simple guessers beats all simple "
+            "guessers.",
+        ),
+        (
+            {"beaten_guesser": ["position", "uniform", "uniform"]},
+            "The settings that are better than chance beat all simple guessers. In 2 of them, " + ALONE + ".",
+        ),
+        (
+            {"beaten_guesser": ["uniform", None], "unbeaten_guesser": ["a", None]},
+            "The setting that is better than chance and was compared with simple guessers is not shown to "
+            "beat the simple guesser 'a'.",
+        ),
+        (
+            {"beaten_guesser": ["uniform"] * 3 + ["position"], "unbeaten_guesser": ["a", "b", "b", None]},
+            "3 of the 4 settings that are better than chance are not shown to beat all simple guessers (the "
+            "first one not beaten is b: 2, a: 1).",
+        ),
+        (
+            {"beaten_guesser": ["uniform", "uniform", None], "unbeaten_guesser": ["a", None, None]},
+            "1 of the 2 settings that are better than chance and were compared with simple guessers is not "
+            f"shown to beat all simple guessers (the first one not beaten is a: 1). In 1 of them, {ALONE}.",
+        ),
+        ({"beaten_guesser": [None, None]}, None),
+    ],
+)
+def test_what_is_said_of_simple_guessers(columns, sentence):
+    table = pd.DataFrame({"better_than_chance": "yes", "unbeaten_guesser": None} | columns)
+    assert _climbed(table) == ([] if sentence is None else [sentence])
+    assert _climbed(table.drop(columns="unbeaten_guesser")) == []
+
+
+def test_the_one_metric_of_all_settings_is_told():
+    table = SETTINGS.assign(metric="acc", prompts=5, reason="p = 0.5")[:3]
+    assert Verdicts(table).sentences[-1] == "Metric: acc."
+    assert "Metric" not in " ".join(Verdicts(table.assign(metric=["a", "b", "a"])).sentences)
+
+
+def test_verdicts_have_the_tables_that_belong_to_them():
+    """Of settings, their metric, selection, guessers and randomization, in the order of the schema."""
+    table = pd.concat([with_correct(12, 17, 9).assign(task=name) for name in ("t", "u")])
+    accuracy = accuracy_of(table)
+    plain = judge(accuracy)
+    assert plain.noun == "setting"
+    names = [Setting("m", task, 1) for task in ("t", "u")]
+    keys = {"model": "m", "shots": 1}
+    selection = pd.DataFrame({**keys, "task": ["u", "t"], **{name: [0.25, 0.5] for name in SELECTED}})
+    climbed = pd.DataFrame(
+        {**keys, "task": ["u"], "beaten_guesser": ["uniform"], "unbeaten_guesser": ["longest"]}
+    )
+    tested = pd.DataFrame(
+        [
+            {
+                **keys,
+                "task": task,
+                "prompt": prompt,
+                "statistic": statistic,
+                "value": value,
+                "adjusted_tail": tail,
+                "best_tail": tail,
+                "power": 0.9,
+                "fixed": 0.125,
+            }
+            for task, tail in (("t", 0.03), ("u", 0.2))
+            for statistic, value in (("accuracy", 0.85), ("macro_f1", 0.75))
+            for prompt in range(3)
+        ]
+    )
+    left_out = pd.DataFrame({**keys, "task": ["t", "u", "w"], "left_out": [0, 2, 3], "prompts": [3, 5, 3]})
+    result = judge(
+        accuracy,
+        randomization=tested,
+        draws=999,
+        left_out=left_out,
+        selection=selection,
+        climbed=climbed,
+        metrics=dict(zip(names, ("acc", "em"), strict=True)),
+    ).table
+    assert [*result] == [name for name in VERDICTS.columns if name in result]
+    assert result["task"].tolist() == ["t", "u", "w"]
+    assert result["metric"].fillna("").tolist() == ["acc", "em", ""]
+    assert result[next(iter(SELECTED))].tolist()[:2] == [0.5, 0.25]
+    assert result["unbeaten_guesser"].fillna("").tolist() == ["", "longest", ""]
+    assert result["left_out"].tolist() == [0, 2, 3]
+    assert result["randomization_tail"].tolist()[:2] == [0.03, 0.2]
+    assert result["randomization_bh_tail"].tolist()[:2] == pytest.approx([0.06, 0.2])
+    assert result["best_macro_f1"].tolist()[:2] == [0.75, 0.75]
+    assert result["macro_f1_tail"].tolist()[:2] == [0.03, 0.2]
+    standard = RandomBaseline.from_chance(0.5, 20).tail(17)
+    effective = np.log1p(-0.03) / np.log1p(-standard)
+    assert effective > 3
+    assert np.isnan(result["effective_prompts"][0])
+    few = tested.assign(best_tail=tested["best_tail"].replace(0.03, 0.002))
+    (prompts, *_) = judge(accuracy, randomization=few, draws=999).table["effective_prompts"]
+    assert prompts == pytest.approx(np.log1p(-0.002) / np.log1p(-standard))
+    least = tested.assign(best_tail=1 / 1000)  # the least value of 999 draws
+    assert judge(accuracy, randomization=least, draws=999).table["effective_prompts"].isna().all()
+    assert result["better_than_chance"].fillna("").tolist() == ["unclear", "unclear", ""]
+    assert plain.table["better_than_chance"].tolist() == ["yes", "yes"]
+    assert result["maximum_tail"].tolist()[:2] == plain.table["maximum_tail"].tolist()
+    of_twenty = judge(accuracy, prompts_tried=20).table
+    assert of_twenty["prompts"].tolist() == [20, 20]
+    assert of_twenty["maximum_tail"].tolist() == pytest.approx(
+        [RandomBaseline.from_chance(0.5, 20).tail(17, 20)] * 2
+    )
+    assert "unbeaten_guesser" not in judge(accuracy, climbed=climbed[:0]).table
+    with pytest.raises(InputError) as error:
+        judge(accuracy[:0])
+    assert str(error.value) == (
+        "all prompts of all settings are longer than their model's context; use fewer shots, shorter "
+        "examples or another model"
+    )

@@ -210,8 +210,7 @@ def judge(
     if accuracy.empty:
         raise InputError(
             "all prompts of all settings are longer than their model's context; use fewer shots, shorter "
-            "examples or "
-            "another model"
+            "examples or another model"
         )
     table = verdicts(accuracy, prompts_tried)
     if metrics is not None:
