@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -12,9 +13,11 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
+from abovechance.chance.best_of import is_above
 from abovechance.chance.planning import examples_for_power, power
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.rounding import Correct
+from abovechance.chance.verdicts import position_of
 from tests.conftest import REPOSITORY
 
 CALCULATOR = REPOSITORY / "docs" / "calculator"
@@ -25,7 +28,8 @@ COMPUTE = """
 const results = inputs.map(({groups, prompts, correct}) => {
   const {standard, maximum, rows} = judge(groups, prompts, [correct]);
   const baseline = new RandomBaseline(groups);
-  return [standard, maximum, rows[0].standardTail, rows[0].maximumTail, baseline.critical(ALPHA, prompts)];
+  const [{standardTail, maximumTail, position}] = rows;
+  return [standard, maximum, standardTail, maximumTail, baseline.critical(ALPHA, prompts), position];
 });
 """
 
@@ -81,11 +85,14 @@ def random_inputs(number: int) -> list[dict[str, Any]]:
         standard = sum(chance * count for chance, count in groups)
         correct = int(np.clip(standard + generator.normal(2, 3) * np.sqrt(standard), 0, examples))
         inputs.append({"groups": groups, "prompts": prompts, "correct": correct})
+    # the accuracy 1 is above what guessers who can be wrong are expected to reach, and not if they cannot
+    for chance, prompts in product((0.5, 1), (1, 200, 300, 10**6)):
+        inputs.append({"groups": [[chance, 3]], "prompts": prompts, "correct": 3})
     return inputs
 
 
-def by_library(case: dict[str, Any]) -> list[float]:
-    """Both baselines, both tails, and the least number of correct examples that is significant."""
+def by_library(case: dict[str, Any]) -> list[Any]:
+    """Baselines, tails, the least number of correct examples that is significant, and the position."""
     baseline = RandomBaseline.from_counts(dict(case["groups"]))
     prompts, correct = case["prompts"], case["correct"]
     return [
@@ -94,6 +101,7 @@ def by_library(case: dict[str, Any]) -> list[float]:
         baseline.tail(correct),
         baseline.tail(correct, prompts),
         baseline.critical(0.05, prompts),
+        position_of(*(is_above(correct / baseline.examples, baseline.maximum(t)) for t in (1, prompts))),
     ]
 
 
@@ -109,9 +117,9 @@ def by_library(case: dict[str, Any]) -> list[float]:
 def test_the_page_computes_what_the_library_does(compute, tmp_path):
     inputs = random_inputs(10_000 if compute is by_browser else 1000)
     for row, result in zip(inputs, compute(inputs, tmp_path), strict=True):
-        *expected, critical = by_library(row)
-        np.testing.assert_allclose(result[:4], expected, rtol=1e-10, atol=1e-290)
-        assert result[4] == critical
+        expected = by_library(row)
+        np.testing.assert_allclose(result[:4], expected[:4], rtol=1e-10, atol=1e-290)
+        assert result[4:] == expected[4:]
 
 
 @pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
