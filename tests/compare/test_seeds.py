@@ -418,3 +418,17 @@ def test_no_difference_of_accuracies_over_seeds_is_above_one():
     difference = over_seeds(first, second).difference
     assert (difference.low, difference.high) == (-1, 1)
     assert over_seeds(100 * first, 100 * second).difference.high > 200
+
+
+def test_seeds_and_examples_that_do_not_vary_have_no_interval_whatever_their_rounding():
+    constant = np.full((3, 7), 0.7), np.full((3, 7), 0.1)
+    assert over_seeds(*constant).difference.standard_error == 0
+    assert np.isnan(over_seeds(*constant).difference.low)
+    expected = trained([np.ones((3, 7)), np.zeros((3, 7))]).differences[0, 1].p
+    assert trained(constant).differences[0, 1].p == pytest.approx(expected)
+    for count in range(3, 40):
+        answers = (np.arange(count) % 3 == 0).astype(float)
+        of_seeds_alike = np.stack([answers] * 3)
+        difference = over_seeds(of_seeds_alike, of_seeds_alike).difference
+        assert (difference.value, difference.standard_error) == (0, 0), count
+        assert np.isnan(difference.low)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from abovechance.cli import app
 from abovechance.core.errors import InputError
-from abovechance.variance.evaluations import with_chances, with_groups
+from abovechance.variance.evaluations import EVALUATIONS, with_chances, with_groups
 from abovechance.variance.results_files import read_evaluations
 from abovechance.variance.summary import of_evaluations
 from tests.conftest import REPOSITORY
@@ -379,6 +379,7 @@ def test_a_group_weights_each_score_by_its_own_examples(tmp_path):
 LOWER = [
     *("perplexity", "word_perplexity", "ppl", "eval_loss", "losses", "logloss", "nll", "nll_per_char"),
     *("cross_entropy", "crossentropy", "bpb", "bits_per_byte", "brier_score", "likelihood_diff", "WER"),
+    *("bits_per_char", "bpc", "ece", "kl_div", "mape", "edit_distance", "hter"),
     *("error", "errors", "error_rate", "word_error_rate", "cer", "character-error-rate", "rmse", "err"),
 ]
 HIGHER = ["acc", "application_acc", "glossary_f1", "error_correction_acc", "supplement", "answer", "terms"]
@@ -687,3 +688,103 @@ def test_a_gloss_is_no_loss(tmp_path):
         "logloss": True,
         "avgLoss": True,
     }
+
+
+def evaluation(model: str, step: int, sizes: dict[str, int] | None, **accuracies: float) -> dict[str, Any]:
+    """An evaluation without standard errors, of known numbers of examples or of unknown ones."""
+    content = result(step, 0.5)
+    content["config"]["model_args"] = f"pretrained={model},revision=step{step}"
+    content["results"] = {task: {"acc,none": accuracy} for task, accuracy in accuracies.items()}
+    content["n-shot"] = dict.fromkeys(accuracies, 2)
+    if sizes:
+        content["n-samples"] = {task: {"effective": size} for task, size in sizes.items()}
+    return content
+
+
+@pytest.mark.parametrize("with_second", [True, False])
+def test_a_group_has_the_same_weights_in_a_whole_series(tmp_path, with_second):
+    """Another model, which was evaluated on fewer examples, changes nothing."""
+    sizes = {"a": 1000, "b": 10}
+    for step in (1, 2, 3):
+        sizes_here = sizes if step < 3 else None
+        write(tmp_path, f"m{step}.json", evaluation("m", step, sizes_here, a=0.2, b=0.8))
+        if with_second:
+            write(tmp_path, f"n{step}.json", evaluation("n", step, {"a": 100, "b": 10}, a=0.2, b=0.8))
+    table = with_groups(read_evaluations([tmp_path]), {"g": "?"}, "here: key 'groups")
+    rows = table[table["model"] == "m"]
+    assert rows["value"].tolist() == pytest.approx([(200 + 8) / 1010] * 3)
+    assert rows["examples"].tolist() == [1010] * 3
+    for step, sizes_here in ((4, {"a": 500, "b": 10}), (5, None)):  # now their number is not known at step 5
+        write(tmp_path, f"m{step}.json", evaluation("m", step, sizes_here, a=0.2, b=0.8))
+    table = with_groups(read_evaluations([tmp_path]), {"g": "?"}, "here: key 'groups")
+    rows = table[table["model"] == "m"]
+    assert rows["value"].tolist() == pytest.approx([0.5] * 5)
+    assert set(rows["examples"]) == {-1}
+
+
+def test_numbers_of_examples_that_only_some_scores_have_are_told_of_each_model(tmp_path):
+    for step, accuracy in ((1, 0.3), (2, 0.9)):
+        write(tmp_path, f"A{step}.json", evaluation("A", step, {"t": 100}, t=accuracy))
+        write(tmp_path, f"B{step}.json", evaluation("B", step, None, t=accuracy))
+    completed = CliRunner().invoke(app, ["variance", str(tmp_path), "--chance", "0.25"])
+    assert (
+        "note: B on t: the number of examples is unknown, so leaves_chance is missing\n" in completed.stderr
+    )
+    heading, *_ = completed.stdout.split("\n\n")[1].splitlines()
+    assert "examples" not in heading  # which are not those of all rows
+    for model in "AB":
+        (tmp_path / f"{model}2.json").unlink()
+        write(tmp_path, f"{model}2.json", evaluation(model, 2, None, t=0.9))
+    completed = CliRunner().invoke(app, ["variance", str(tmp_path), "--chance", "0.25"])
+    assert "note: t: the number of examples is unknown" in completed.stderr
+
+
+def test_checkpoints_that_are_left_out_do_not_count_in_examples_and_notes(tmp_path):
+    for seed, step, size in ((1, 1, 100), (1, 2, 100), (1, 3, 50), (2, 1, 100), (2, 2, 100)):
+        content = result(step, 0.3 + 0.3 * (step > 1), seed, **{"n-samples": {"t": {"effective": size}}})
+        write(tmp_path, f"seed{seed}-{step}.json", content)
+    summary = of_evaluations(read_evaluations([tmp_path]).assign(chance=0.25)).set_index("metric")
+    assert summary.loc["acc", ["examples", "leaves_chance", "left_out"]].tolist() == [100, 2, 1]
+    assert "note:" not in CliRunner().invoke(app, ["variance", str(tmp_path), "--chance", "0.25"]).stderr
+
+
+def test_results_of_lighteval_are_refused(tmp_path):
+    content = {"config_general": {"model_name": "org/m"}, "results": {"t|0": {"acc": 0.5}}}
+    write(tmp_path / "step1", "results.json", content)
+    with pytest.raises(InputError, match=r"results.json: is a file of lighteval; expected a \.json of lm-ev"):
+        read_evaluations([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["checkpoint-{}", "./checkpoint-{}", "step{}/"])
+def test_a_model_that_is_named_by_its_step_alone_is_called_by_its_folder(tmp_path, name):
+    for folder, steps in (("runA", (1000, 2000)), ("runB", (3000, 4000))):
+        for step in steps:
+            arguments = f"pretrained={name.format(step)}"
+            write(tmp_path / "evals" / folder / "seed3", f"{step}.json", result_of(arguments))
+    table = read_evaluations([tmp_path / "evals"])
+    assert [*dict.fromkeys(zip(table["model"], table["checkpoint"], strict=True))] == [
+        *(("runA", 1000), ("runA", 2000), ("runB", 3000), ("runB", 4000))
+    ]
+    assert set(table["seed"]) == {3}
+    file = write(tmp_path / "step1", "1.json", result_of("pretrained=step1"))
+    with pytest.raises(InputError, match="its model is named by its step alone; expected a folder for each"):
+        read_evaluations([file])
+
+
+def test_seeds_and_steps_can_be_written_with_an_equals_sign(tmp_path):
+    for seed, step in ((1, 10), (2, 20)):
+        write(tmp_path / f"seed={seed}" / f"epoch=1-step={step}", "r.json", result_of("pretrained=m"))
+    table = read_evaluations([tmp_path])
+    assert [*dict.fromkeys(zip(table["seed"], table["checkpoint"], strict=True))] == [(1, 10), (2, 20)]
+    file = write(tmp_path, "seed1.json", result_of("pretrained=m-seed2,revision=step3"))
+    with pytest.raises(InputError, match="is of the seeds 2 and 1 by its model and its name; expected one"):
+        read_evaluations([file])
+
+
+def test_tables_of_evaluations_are_written_without_a_warning(tmp_path, recwarn):
+    for step in (1, 2):
+        write(tmp_path, f"step{step}.json", result(step, 0.5, group_subtasks={"g": ["t"]}))
+    table = read_evaluations([tmp_path])
+    EVALUATIONS.write(table, tmp_path / "e.parquet", {})
+    assert table.attrs["grouped"] == {"g"}
+    assert not [warning for warning in recwarn if "serialize" in str(warning.message)]

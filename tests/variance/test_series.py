@@ -16,7 +16,7 @@ from abovechance.variance.formulations import agreement
 from abovechance.variance.measures import seed_deviation
 from abovechance.variance.results_files import SEED, read_evaluations
 from abovechance.variance.study import score_setting
-from abovechance.variance.summary import of_evaluations, of_uneven_sizes
+from abovechance.variance.summary import notes_on_sizes, of_evaluations
 from tests.variance.test_evaluations import write
 
 
@@ -139,9 +139,9 @@ def test_notes_are_about_what_is_left_out():
         score(0.5, shots=shots, checkpoint=step, examples=100 - shots) for shots in (0, 5) for step in (1, 2)
     ]
     rows += [score(0.5, metric="f1", checkpoint=step, examples=90 + step) for step in (1, 2)]
-    assert of_uneven_sizes(pd.DataFrame(rows)) == []
+    assert notes_on_sizes(pd.DataFrame(rows)) == []
     rows += [score(0.5, checkpoint=3, examples=77)]
-    (note,) = of_uneven_sizes(pd.DataFrame(rows))
+    (note,) = notes_on_sizes(pd.DataFrame(rows))
     assert note.startswith("m on t: scores are of 77 to 100 examples")
 
 
@@ -235,7 +235,7 @@ def test_measures_of_accuracies_and_losses():
     assert of_evaluations(pd.DataFrame(unknown))["examples"].tolist() == [-1]
     unknown[0]["value"] = 0.0  # which has no standard error that says how many
     assert of_evaluations(pd.DataFrame(unknown))["examples"].tolist() == [100]
-    assert of_uneven_sizes(pd.DataFrame(unknown)) == []
+    assert notes_on_sizes(pd.DataFrame(unknown)) == []
 
 
 def test_accuracies_that_are_no_shares_leave_no_chance():

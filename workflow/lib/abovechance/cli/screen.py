@@ -69,7 +69,7 @@ def print_table(
     table = table.dropna(axis="columns", how="all")
     first = [name for name in dict.fromkeys(order) if name in table]
     table = table[[*first, *table.columns.difference(first, sort=False)]]
-    shared = [name for name in KEYS if name in table and table[name].nunique() == 1]
+    shared = [name for name in KEYS if name in table and table[name].nunique(dropna=False) == 1]
     if 0 < len(shared) < len(table.columns):
         values = readable(table[shared].head(1), columns).iloc[0]
         print_text("; ".join(f"{heading}: {text}" for heading, text in values.items()) + "\n")

@@ -17,7 +17,7 @@ from abovechance.core.errors import InputError, nearest
 from abovechance.core.words import counted
 from abovechance.variance.evaluations import ACCURACY, check_finite, in_percent
 from abovechance.variance.results_files import read_evaluations
-from abovechance.variance.summary import SERIES, of_evaluations, of_uneven_sizes
+from abovechance.variance.summary import SERIES, notes_on_sizes, of_evaluations
 
 MOST_PANELS = 24  # panels of a figure
 MOST_ROWS = 20
@@ -109,11 +109,8 @@ def _chosen(table: pd.DataFrame, column: str, names: list[str] | None) -> pd.Dat
 
 
 def _notes_on_chance(table: pd.DataFrame, chance: float) -> list[str]:
-    sizes = table[table["metric"].str.contains(ACCURACY)].groupby("task", sort=False)["examples"].max()
-    tasks, notes = len(sizes), of_uneven_sizes(table)
-    if unknown := [*sizes.index[sizes < 1]]:
-        tasks_named = f"{unknown[0]} and {len(unknown) - 1} more tasks" if len(unknown) > 1 else unknown[0]
-        notes.append(f"{tasks_named}: the number of examples is unknown, so leaves_chance is missing")
+    accuracies = table[table["metric"].str.contains(ACCURACY)]
+    notes, tasks = notes_on_sizes(table), accuracies["task"].nunique()
     if tasks < 2:
         return notes
     return [

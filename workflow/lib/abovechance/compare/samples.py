@@ -15,7 +15,7 @@ from scipy import stats
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
-from abovechance.core.arrays import Floats, check_same_order, example_labels, floats
+from abovechance.core.arrays import ROUNDING, Floats, check_same_order, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn, times_in_batches
@@ -399,6 +399,8 @@ def trained(
         return alone
     limit = largest_difference(*arrays)
     pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
+    if pooled <= (ROUNDING * max(map(largest, arrays))) ** 2:  # trainings have the same score
+        pooled = 0.0
     names = seed_names or [range(len(scores)) for scores in arrays]
     columns = {name: column for column, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
     sampled, by_training = alone.draws.copy(), np.zeros((len(arrays), len(columns)))

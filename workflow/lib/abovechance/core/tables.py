@@ -73,7 +73,9 @@ class TableSchema:
         if not needed <= {*table.columns} <= {*self.columns}:
             raise ValueError(f"{self.name} has columns {sorted(table.columns)}, not {sorted(self.columns)}")
         schema = pa.schema([field for field in self.arrow if field.name in table])
-        return pa.Table.from_pandas(table[schema.names], schema, preserve_index=False)
+        rows = table[schema.names]
+        rows.attrs = {}  # which Arrow would write as JSON
+        return pa.Table.from_pandas(rows, schema, preserve_index=False)
 
     def together(self, tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
         """One table of several, which may be none, with its columns in their order."""

@@ -43,9 +43,10 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"perplexity|neg(?:ative)?[-_ ]?log[-_ ]?likelihood|entropy|bits_per_byte|likelihood_diff"
+    r"perplexity|neg(?:ative)?[-_ ]?log[-_ ]?likelihood|entropy|bits_per_(?:byte|char)|likelihood_diff"
+    r"|edit[-_ ]?distance|kl[-_ ]?div"
     r"|(?<!(?<![a-z])g)loss(?:es)?(?![a-z])"
-    r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
+    r"|(?:^|[^a-z])(?:ppl|nll|bpb|bpc|brier|ece|hter|mape)(?![a-z])"
     r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
     re.IGNORECASE,
@@ -154,9 +155,12 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
     table = table[table["metric"].isin(common)]
     # an accuracy of 0 or 1 does not say of how many examples it is, and others of the task do
     counts = table["examples"].where(table["examples"] > 0)
-    by_task = counts.groupby([table["task"], table["metric"]])
-    agreed = by_task.transform("max").where(by_task.transform("nunique") == 1)
-    counts = counts.fillna(agreed).fillna(-1)
+    for names in (["model", "shots", "task", "metric"], ["task", "metric"]):
+        of_rows = counts.groupby([table[column] for column in names])
+        counts = counts.fillna(of_rows.transform("max").where(of_rows.transform("nunique") == 1))
+    # all checkpoints of a series are weighted of_rows
+    of_series = counts.notna().groupby([table[column] for column in ("model", "shots", "metric")])
+    counts = counts.where(of_series.transform("all"), -1)
     rows = []
     keys = ["model", "seed", "checkpoint", "shots", "metric"]
     for key, member_rows in table.assign(examples=counts).groupby(keys, sort=False):

@@ -21,10 +21,10 @@ from abovechance.core.reading import NOT_TEXT, parse_json
 from abovechance.core.untrusted import check_regular, named, opened_zip
 from abovechance.variance.evaluations import EVALUATIONS, LOSSES
 
-SEED = re.compile(r"(?:^|[-_/. ])seed(?![-_ ]\d+\.\d)[-_ ]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
+SEED = re.compile(r"(?:^|[-_/. ])seed(?![-_ =]\d+\.\d)[-_ =]?(\d{1,15})(?![0-9A-Za-z])", re.IGNORECASE)
 # such as step1000, checkpoint-1_000 and ckpt_1.5k
 STEP = re.compile(
-    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ ]?"
+    r"(?:^|[-_/. ])(?:global[-_]?)?(?:step|checkpoint|ckpt)[-_ =]?"
     r"(?:(\d{1,3}(?:_\d{3})+|\d{1,15})(?!\.\d)|(\d{1,9}(?:\.\d{1,6})?)([km]))(?![0-9a-z])",
     re.IGNORECASE,
 )
@@ -173,6 +173,8 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, list[str], Any]]:
             except UnicodeDecodeError:
                 raise InputError(f"{place}: {NOT_TEXT}") from None
             results = parsed.get("results") if isinstance(parsed, Mapping) else None
+            if isinstance(results, Mapping) and "config_general" in parsed:
+                raise InputError(f"{place}: is a file of lighteval; expected {LOOKS_LIKE}")
             if isinstance(results, Mapping) and all(
                 isinstance(metrics, Mapping) for metrics in results.values()
             ):
@@ -213,13 +215,25 @@ def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dic
         name = f"{name} + {arguments['peft'].rstrip('/')}"
     revision = arguments.get("revision", "")
     step, name = _checkpoint(revision, name, place, folders)
-    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem, *folders)]
-    seed = next((match for match in seeds if match), None)
+    if name in ("", "."):  # such as checkpoint-1000 in a training's own folder
+        of_training = (folder for folder in folders if _step(folder) is None and not SEED.search(folder))
+        name = next(of_training, "")
+        if not name:
+            raise InputError(
+                f"{place}: its model is named by its step alone; expected a folder for each model"
+            )
+    seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
+    numbers = list(dict.fromkeys(int(match[1]) for match in seeds if match))
+    if len(numbers) > 1:
+        raise InputError(
+            f"{place}: is of the seeds {numbers[0]} and {numbers[1]} by its model and its name; expected one"
+        )
+    of_folders = (int(match[1]) for folder in folders if (match := SEED.search(folder)))
     stages = [STAGE.search(text) for text in (revision, name, PurePosixPath(place).stem, *folders)]
     stage = next((int(match[1]) for match in stages if match), None)
     return {
         "model": SEED.sub("", name),
-        "seed": int(seed[1]) if seed else 0,
+        "seed": next(iter(numbers), next(of_folders, 0)),
         "checkpoint": step,
         "stage": stage,
     }

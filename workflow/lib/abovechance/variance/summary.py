@@ -120,7 +120,7 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
             "seeds": metric_rows["seed"].nunique(),
             "checkpoints": comparable["checkpoint"].nunique(),
             "left_out": metric_rows["checkpoint"].nunique() - comparable["checkpoint"].nunique(),
-            "examples": _examples(metric_rows),
+            "examples": _examples(comparable),
             "chance": float(metric_rows["chance"].mean()) if is_accuracy else np.nan,
             "lower_is_better": loss,
         }
@@ -128,21 +128,32 @@ def of_evaluations(table: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*SERIES.columns]).astype({"leaves_chance": "Int64"})
 
 
-def of_uneven_sizes(table: pd.DataFrame) -> list[str]:
-    """Return a note for each task that seeds or checkpoints have different numbers of examples of.
+def notes_on_sizes(table: pd.DataFrame) -> list[str]:
+    """Return notes on accuracies whose numbers of examples are unknown, or differ.
 
     Parameters
     ----------
     table
-        The table ``evaluations``.
+        The table ``evaluations``. Only checkpoints that all seeds have count.
     """
-    accuracies = table[(table["examples"] > 0) & table["metric"].str.contains(ACCURACY)]
-    sizes = accuracies.groupby(KEYS, sort=False)["examples"].agg(["min", "max"])
-    notes = [
-        f"{model} on {task}: scores are of {smallest:,} to {largest:,} examples, so leaves_chance is missing"
-        for (model, _, task, _), smallest, largest in sizes.itertuples()
-        if smallest < largest
-    ]
+    notes: list[str] = []
+    unknown: list[tuple[str, str]] = []
+    accuracies = shared(table[table["metric"].str.contains(ACCURACY)])
+    for (model, _, task, _), rows in accuracies.groupby(KEYS, sort=False):
+        sizes = _sizes(rows)
+        if min(sizes, default=-1) < 1:
+            unknown.append((str(model), str(task)))
+        elif len(sizes) > 1:
+            notes.append(
+                f"{model} on {task}: scores are of {min(sizes):,} to {max(sizes):,} examples, so "
+                "leaves_chance is missing"
+            )
+    models = {model for model, _ in unknown}
+    known_models = {*accuracies["model"].unique()} - models
+    names = [*dict.fromkeys(f"{model} on {task}" if known_models else task for model, task in unknown)]
+    if names:
+        more = f" and {len(names) - 1} more {'' if known_models else 'tasks'}".rstrip() * (len(names) > 1)
+        notes.append(f"{names[0]}{more}: the number of examples is unknown, so leaves_chance is missing")
     return [*dict.fromkeys(notes)]
 
 
@@ -167,10 +178,15 @@ def _check(table: pd.DataFrame) -> None:
 
 def _examples(rows: pd.DataFrame) -> int:
     """Return the number of examples of all scores; -1 if one is unknown, or they have different ones."""
+    sizes = _sizes(rows)
+    return sizes.pop() if len(sizes) == 1 else -1
+
+
+def _sizes(rows: pd.DataFrame) -> set[int]:
+    """Return the numbers of examples of scores; -1 for an unknown one."""
     # an accuracy of 0 or 1 does not say of how many examples it is
     extreme = rows["value"].isin([0.0, 1.0]) & ~rows["metric"].isin([BEST])
-    sizes = {*rows["examples"][~(extreme & (rows["examples"] == -1))]}
-    return int(sizes.pop()) if len(sizes) == 1 else -1
+    return {int(size) for size in rows["examples"][~(extreme & (rows["examples"] == -1))]}
 
 
 def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
