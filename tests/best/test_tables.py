@@ -16,6 +16,7 @@ from abovechance.best.selection import selection_null
 from abovechance.best.study import DRAWS, LUCK, SELECTION, candidates_of, luck, selected
 from abovechance.core.settings import setting_of
 from abovechance.results.response_matrix import ResponseMatrix
+from abovechance.shown.candidates import calibration_numbers
 
 
 def predictions(seed, prompts=6, examples=40, model="m", task="t", evaluated=1.0):
@@ -157,6 +158,11 @@ def test_the_calibration_of_outcomes():
     assert first["validation_distance"] == pytest.approx(sqrt((0.18**2 + 0.3**2) / 2))
     assert first["debiased_distance"] == pytest.approx(sqrt((0.03**2 + 0.1**2) / 2))
     assert calibration(table[table["task"] == "t"])["validation_examples"].tolist() == ["all"]
+    # the figure has two marks for each setting, of the same outcomes
+    numbers = calibration_numbers(table).set_index("task")
+    assert numbers["validation_accuracy"].to_dict() == pytest.approx({"t": 0.75, "u": 0.9})
+    assert numbers["debiased_accuracy"].to_dict() == pytest.approx({"t": 0.6, "u": 0.7})
+    assert numbers["test_accuracy"].to_dict() == pytest.approx({"t": 0.57, "u": 0.6})
     none = calibration(table[table["debiased_accuracy"].isna()])
     assert [*none.columns] == [*HELDOUT_DEBIASED.columns]
 

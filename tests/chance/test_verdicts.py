@@ -244,28 +244,46 @@ def test_the_curve_has_both_ways_of_drawing():
     assert curve["deviation_with_repetition"].iloc[-1] > 0.01
 
 
-def test_the_curve_of_prompts_on_other_examples_has_the_baselines_of_the_first_ones():
+def test_the_curve_of_prompts_on_other_examples_is_that_of_standardized_scores():
+    """With accuracies on the best prompt's examples that correspond to them."""
+    corrects, chances = (17, 11, 9), (0.5, 0.1, 0.2)
     parts = [
-        predictions(np.arange(10)[None] < 7, chance).assign(prompt=n)
-        for n, chance in enumerate((0.5, 0.2, 0.2))
+        predictions(np.arange(30)[None] < correct, chance).assign(prompt=number, shots=0)
+        for number, (correct, chance) in enumerate(zip(corrects, chances, strict=True))
     ]
-    curve = expected_maximum_curve(accuracy_by_prompt(pd.concat(parts)))
+    table = pd.concat(parts)
+    curve = expected_maximum_curve(accuracy_by_prompt(table))
     assert curve.columns.tolist() == list(CURVE)
     assert curve["prompts"].tolist() == [1, 2, 3]
-    assert curve["standard_baseline"].tolist() == [0.5] * 3
-    half, fifth = RandomBaseline.from_chance(0.5, 10), RandomBaseline.from_chance(0.2, 10)
-    assert curve["maximum_baseline"].tolist() == pytest.approx(
-        [0.5, BestOf([half, fifth]).maximum, BestOf([half, fifth, fifth]).maximum]
-    )
-    assert curve["standard_tail"].tolist() == pytest.approx([half.tail(7)] * 3)
+    guessers = [RandomBaseline.from_chance(chance, 30) for chance in chances]
+    z = [(k - 30 * p) / np.sqrt(30 * p * (1 - p)) for k, p in zip(corrects, chances, strict=True)]
+    unit = np.sqrt(30 * 0.1 * 0.9)  # of prompt 1, which is the best one
+    assert np.argmax(z) == 1
+    for t in (1, 2, 3):
+        expected = np.mean([max(chosen) for chosen in combinations(z, t)])
+        row = curve.iloc[t - 1]
+        assert row["expected_accuracy"] == pytest.approx((3 + unit * expected) / 30)
+        deviation = np.std([max(chosen) for chosen in combinations(z, t)])
+        assert row["deviation"] == pytest.approx(unit * deviation / 30, abs=1e-9)
+        several = BestOf(guessers[:t], standardized=True)
+        assert row["maximum_baseline"] == pytest.approx((3 + unit * several.maximum) / 30)
+        assert row["maximum_tail"] == pytest.approx(several.tail(expected))
+        assert row["standard_baseline"] == pytest.approx(0.1)
+        with_repetition = np.mean([max(chosen) for chosen in product(z, repeat=t)])
+        assert row["expected_with_repetition"] == pytest.approx((3 + unit * with_repetition) / 30)
 
 
-def test_the_curve_ends_where_the_verdict_stands():
-    table = with_correct(9, 13, 12, 10)
-    accuracy = accuracy_by_prompt(table)
-    last, result = expected_maximum_curve(accuracy).iloc[-1], judged(table)
+@pytest.mark.parametrize("chances", [(0.5,) * 4, (0.5, 0.1, 0.3, 0.25)])
+def test_the_curve_ends_where_the_verdict_stands(chances):
+    parts = [
+        predictions(np.arange(20)[None] < correct, chance).assign(prompt=number, shots=0)
+        for number, (correct, chance) in enumerate(zip((13, 9, 12, 10), chances, strict=True))
+    ]
+    table = pd.concat(parts)
+    last, result = expected_maximum_curve(accuracy_by_prompt(table)).iloc[-1], judged(table)
+    assert result["best_prompt"] == (1 if chances[1] == 0.1 else 0)
     assert last["expected_accuracy"] == pytest.approx(result["best_accuracy"])
-    for column in ("maximum_baseline", "standard_tail", "maximum_tail"):
+    for column in ("standard_baseline", "maximum_baseline", "standard_tail", "maximum_tail"):
         assert last[column] == pytest.approx(result[column])
 
 

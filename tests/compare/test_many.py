@@ -459,3 +459,19 @@ def test_a_difference_is_smaller_than_the_deviation_of_seeds_by_more_than_roundi
         ((compared,), _) = compare_models([arranged], seed_deviation=deviation)
         assert f"The difference is {word} than the standard deviation" in compared.sentence
         assert compared.pairs["below_seed"].tolist() == [word == "smaller"]
+
+
+def test_one_pair_has_one_p_value():
+    """That of the first sentence, also before adjustment, where prompts answer alike."""
+    answers = {"a": [1] * 9 + [0] * 3, "b": [1] * 3 + [0] * 6 + [1, 0, 0]}
+    rows = [
+        {"model": model, "task": "t", "shots": 0, "prompt": prompt, "example": f"e{i}", "score": score}
+        for model, scores in answers.items()
+        for prompt in ("p", "q")
+        for i, score in enumerate(scores)
+    ]
+    ((compared,), _) = compare_models(arrange(pd.DataFrame(rows)))
+    (pair,) = compared.pairs.to_dict("records")
+    assert pair["p"] == pair["holm"] == pair["bh"] == compared.headline.p
+    differences = np.subtract(answers["a"], answers["b"])
+    assert pair["p"] == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)

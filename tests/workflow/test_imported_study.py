@@ -48,7 +48,9 @@ def test_a_study_runs_from_imported_predictions_to_its_report(study, workplace):
     assert verdicts["maximum_baseline"].tolist() == pytest.approx(
         [RandomBaseline.from_chance(0.25, 30).maximum(8)] * 2
     )
+    assert verdicts["metric"].tolist() == ["correct"] * 2
     text = (results / "report.html").read_text()
+    assert "<dt>metric</dt><dd>correct</dd>" in text
     assert "Is the best score better than chance?" in text
     assert "<dt>prompts</dt><dd>0 = prompt 0, 1 = prompt 1, 2 = prompt 2," in text
     assert (results / "figures" / "expected_maximum_org--first.pdf").stat().st_size

@@ -15,7 +15,12 @@ with logged(snakemake):
         dict(zip(models, map(Path, snakemake.output[name]), strict=True))
         for name in ("predictions", "accuracy")
     )
-    made_from = {"predictions": source.name, "prompt_names": read_made_from(source).get("prompts", {})}
+    facts = read_made_from(source)
+    made_from = {
+        "predictions": source.name,
+        "prompt_names": facts.get("prompts", {}),
+        "metrics": facts.get("metrics", {}),
+    }
     with writing_results(predictions, accuracy, made_from) as write:
         for rows in read_imported(source):
             write(rows[list(PREDICTIONS.columns)])

@@ -3,6 +3,7 @@
 from script_log import logged
 
 from abovechance.chance.study import VERDICT_COUNTS, VERDICTS, judge, verdict_counts
+from abovechance.core.settings import by_setting
 from abovechance.core.tables import read_made_from, read_table, read_tables
 from abovechance.ladder.study import for_verdicts
 from abovechance.shown.tables import write_all
@@ -10,12 +11,19 @@ from abovechance.shown.tables import write_all
 with logged(snakemake):
     files = snakemake.input
     tested = files.get("randomization")
+    accuracy = read_tables(files.accuracy)
+    of_words = {}  # {a setting in words: its metric}, of imported results
+    for path in files.accuracy:
+        of_words |= read_made_from(path).get("metrics", {})
     table = judge(
-        read_tables(files.accuracy),
+        accuracy,
         read_tables(tested) if tested else None,
         read_made_from(tested[0])["draws"] if tested else 0,
         read_table(files.left_out[0]) if files.get("left_out") else None,
         read_tables(files.selection),
         for_verdicts(read_tables(files.ladder)) if files.get("ladder") else None,
+        metrics={setting: of_words[setting.words] for setting, _ in by_setting(accuracy)}
+        if of_words
+        else None,
     ).table
     write_all([(VERDICTS, table), (VERDICT_COUNTS, verdict_counts(table))], snakemake.output)

@@ -14,7 +14,8 @@ SPREAD = ShownFigure(
     "best prompt with the maximum random baseline (solid line), not with the "
     "standard random baseline (dashed line). A filled dot with a star means: "
     "better than chance. A ring means: not better than chance. A ring with a "
-    "question mark means: unclear. With more than 60 settings in a panel, only the "
+    "question mark means: unclear. If prompts are evaluated on different examples, "
+    "the lines are those of the best prompt. With more than 60 settings in a panel, only the "
     "best prompts are shown.",
 )
 FIGURES += [SPREAD]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from abovechance.chance.baselines import BASELINES, TriedPrompts, compared
-from abovechance.chance.verdicts import random_baselines
+from abovechance.chance.best_of import scale, score_of
+from abovechance.chance.verdicts import is_uneven, random_baselines, ranked
 
 CURVE = (
     *("prompts", "expected_accuracy"),
@@ -19,33 +20,46 @@ CURVE = (
 def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return the expected best accuracy of t prompts, for t from 1 to all prompts of one setting.
 
+    If prompts have uneven examples (``is_uneven``), their standardized scores are compared, as in verdicts.
+    All accuracies are then those on the best prompt's examples that correspond to these scores.
+
     Returns
     -------
     DataFrame
         (prompts,) with the columns ``CURVE``: ``prompts`` t; ``expected_accuracy``, the mean best
         accuracy of t of the prompts drawn without repetition; the baselines; their tail probabilities of
         that expected accuracy; the standard deviation of the best accuracy; and mean and deviation where
-        prompts are drawn with repetition. The baselines are those of the first t prompts,
-        and that of one guesser has the first prompt's examples.
+        prompts are drawn with repetition. The baselines are those of the first t prompts, and that of one
+        guesser has the examples of the best of all prompts.
     """
-    member, different = pd.factorize(np.array(random_baselines(accuracy), dtype=object))
+    guessers = random_baselines(accuracy)
+    standardized = is_uneven(accuracy)
+    member, different = pd.factorize(np.array(guessers, dtype=object))
     members = (member[:, None] == np.arange(len(different))).astype(np.int64)
+    best = int(np.flatnonzero(accuracy["prompt"] == ranked(accuracy)["prompt"].iloc[0])[0])
     candidates = TriedPrompts(
-        list(different), np.broadcast_to(members[0], members.shape), np.cumsum(members, axis=0)
+        list(different),
+        np.broadcast_to(members[best], members.shape),
+        np.cumsum(members, axis=0),
+        standardized,
     )
-    values = accuracy["accuracy"].to_numpy()
-    expected, deviation = greatest(values)
-    repeated, repeated_deviation = greatest(values, repetition=True)
+    scores = [
+        float(score_of(correct, guesser, standardized))
+        for correct, guesser in zip(accuracy["correct"], guessers, strict=True)
+    ]
+    expected, deviation = greatest(np.array(scores))
+    repeated, repeated_deviation = greatest(np.array(scores), repetition=True)
     against = compared(expected, candidates)
+    accuracy_per_score = scale(guessers[best], standardized)[1] / guessers[best].examples
     return pd.DataFrame(
         {
-            "prompts": np.arange(1, len(values) + 1),
-            "expected_accuracy": expected,
+            "prompts": np.arange(1, len(scores) + 1),
+            "expected_accuracy": candidates.accuracy(expected),
             **{baseline.column: comparison.expected for baseline, comparison in against.items()},
             **{baseline.tail_column: comparison.tail for baseline, comparison in against.items()},
-            "deviation": deviation,
-            "expected_with_repetition": repeated,
-            "deviation_with_repetition": repeated_deviation,
+            "deviation": deviation * accuracy_per_score,
+            "expected_with_repetition": candidates.accuracy(repeated),
+            "deviation_with_repetition": repeated_deviation * accuracy_per_score,
         }
     )
 
@@ -76,6 +90,6 @@ def greatest(values: np.ndarray, repetition: bool = False) -> tuple[np.ndarray, 
             weights = (
                 weights * np.maximum(place - prompts + 1, 0) * prompts / ((prompts - 1) * (n - prompts + 1))
             )
-        mean[prompts - 1] = weights @ ascending
+        mean[prompts - 1] = min(weights @ ascending, ascending[-1])  # but for rounding
         deviation[prompts - 1] = np.sqrt(weights @ (ascending - mean[prompts - 1]) ** 2)
     return mean, deviation

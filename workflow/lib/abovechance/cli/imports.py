@@ -60,10 +60,11 @@ def import_(
     paths = given_paths(results)
     if tables := list(filter(published_scores.is_score_table, paths)):
         raise InputError(f"{tables[0]}: is a table of best scores; use `abovechance check`")
-    imported, _, names = imported_of(paths, options)
+    imported, metrics, names = imported_of(paths, options)
     facts = {
         "imported": [str(path) for path in results],
         "prompts": {setting.words: of_setting for setting, of_setting in names.items()},
+        "metrics": {setting.words: metric for setting, metric in metrics.items()},
     }
     with IMPORTED.writing_parts(output, facts) as write:
         for _, rows in by_setting(imported):

@@ -325,8 +325,9 @@ def _of_two(
         prompts = pd.DataFrame([{"summary": kind} | inference(getattr(by_kind, kind)) for kind in kinds])
         if not np.isfinite(responses.scores).all():
             row |= _of_prompt_means(responses, by_kind.mean)
-    # of one pair, the interval is that of the headline
-    pairs = comparison.pairs.assign(low=headline.low, high=headline.high)
+    # of one pair, interval and test are those of the headline
+    tails = dict.fromkeys(("p", "holm", "bh"), headline.p)
+    pairs = comparison.pairs.assign(low=headline.low, high=headline.high, **tails)
     return TwoModelComparison(
         **vars(replace(comparison, pairs=pairs)),
         headline=headline,

@@ -84,7 +84,14 @@ def candidates_figure(numbers: pd.DataFrame) -> Figure:
 
 
 def calibration_numbers(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return mean accuracies over splits, one row per setting, for the largest number of prompts."""
+    """Return mean accuracies over splits, one row per setting, for the largest number of prompts.
+
+    Settings with fewer prompts, and splits without a debiased accuracy, do not count, as in
+    ``best.heldout.calibration``.
+    """
+    estimates = estimates[
+        (estimates["prompts"] == estimates["requested_prompts"]) & estimates["debiased_accuracy"].notna()
+    ]
     largest = estimates[estimates["requested_prompts"] == estimates["requested_prompts"].max()]
     columns = ["validation_accuracy", "debiased_accuracy", "test_accuracy"]
     return largest.groupby(SETTING, observed=True, sort=False)[columns].mean().reset_index()

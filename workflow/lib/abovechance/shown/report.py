@@ -277,6 +277,8 @@ def facts(
         for run in model.get("runs") or [model]:  # of scores, those that they were computed with
             versions |= run["versions"]
     facts_of_config["versions"] = ", ".join(f"{package} {number}" for package, number in versions.items())
+    if verdicts is not None and "metric" in verdicts:
+        facts_of_config["metric"] = ", ".join(verdicts["metric"].dropna().unique())
     return facts_of_config | _numbered_prompts(made_from)
 
 

@@ -24,9 +24,9 @@ SERIES_SCORES = TableSchema(
     {**setting_columns(), **SCORE},
     "One row per setting and metric. 'accuracy' is the accuracy over all prompts. 'best_accuracy' is the "
     "accuracy of the best prompt; it has no standard error, because the prompt was selected, and its number "
-    "of examples is that of each prompt, or -1 if prompts have different numbers. 'correct' and "
-    "'predicted' are the probabilities of the correct and of the predicted answer, normalized over the "
-    "choices. 'nll', 'nll_token' and 'nll_byte' are the negative log-likelihood of the correct answer in "
+    "of examples is that of each prompt, or -1 if prompts have different numbers. 'correct' is the "
+    "probability of the correct answer, and 'predicted' that of the most probable choice, normalized over "
+    "the choices. 'nll', 'nll_token' and 'nll_byte' are the negative log-likelihood of the correct answer in "
     "nats: in total, per token and per byte.",
     file="series_scores/<model>.parquet",
 )
