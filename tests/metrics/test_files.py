@@ -103,7 +103,7 @@ LONG = "x" * 70
         ),
         (
             *("accuracy", "example,gold,prediction,choices\ne,a,a,a\nf,a,a,b|c"),
-            "row 3: gold is 'a', which is not one of the choices",
+            "row 3: gold is 'a', which is not one of the choices 'b | c'; expected texts with | between them",
         ),
         (
             *("accuracy", "candidate,example,gold,prediction\np,e,a,a\nq,e,b,a"),

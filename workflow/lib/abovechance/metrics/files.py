@@ -103,7 +103,10 @@ def read_predictions(path: Path, metric: Metric, candidate_columns: Sequence[str
             raise InputError(f"{path}: the column choices is for metrics of labels, not for {metric.name}")
         for row, listed, answer in zip(first_rows, choices, gold, strict=True):
             if answer not in listed:
-                raise InputError(f"{path}, row {row}: gold is '{answer}', which is not one of the choices")
+                raise InputError(
+                    f"{path}, row {row}: gold is '{answer}', which is not one of the choices "
+                    f"'{' | '.join(listed)}'; expected texts with | between them"
+                )
     clusters = by_example.get("cluster")
     return PredictionFile(
         names=table["candidate"].unique().tolist(),
