@@ -357,6 +357,9 @@ def test_a_correlation_far_from_zero():
             null_distribution("pearson", [side], [1.0, 2.0, 4.0, 3.0, 7.0, 5.0][: len(side)])
     with pytest.raises(InputError, match="pearson is not defined for candidate 'flat': its value"):
         null_distribution("pearson", [[1.0, 2, 3, 4], [1] * 4], [1, 2, 4, 3], names=["good", "flat"])
+    for names, name in (([], "1"), (["good"], "1"), (pd.Index([7, 8]), "'8'")):
+        with pytest.raises(InputError, match=f"pearson is not defined for candidate {name}: its value"):
+            null_distribution("pearson", [[1.0, 2, 3, 4], [1] * 4], [1, 2, 4, 3], names=names)
 
 
 @pytest.mark.parametrize("unit", [1e-170, 1.0, 1e160])

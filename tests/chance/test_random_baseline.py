@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from max_random_baseline import max_random_baseline
@@ -441,3 +442,12 @@ def test_the_best_of_several_needs_a_count_for_each(counts):
     baselines = [RandomBaseline.from_chance(0.5, n) for n in (10, 20)]
     with pytest.raises(ValueError, match="its last axis is of the 2 baselines"):
         BestOf(baselines, counts)
+
+
+def test_choices_can_be_counted_by_pandas():
+    counts = pd.Series([2, 5, 5, 2, 5]).value_counts()
+    assert RandomBaseline.from_choices(counts) == RandomBaseline.from_choices({2: 2, 5: 3})
+    assert RandomBaseline.from_counts(counts.rename(lambda n: 1 / n)).examples == 5
+    for call in (RandomBaseline.from_choices, RandomBaseline.from_counts):
+        with pytest.raises(ValueError, match="is a list: expected"):
+            call([2] * 50)

@@ -404,9 +404,9 @@ def test_a_run_is_not_compared_with_itself(tmp_path):
     link.symlink_to(file)
     for paths, message in (
         ([file, file], "is given twice"),
-        ([file, f"{tmp_path}/./a.csv"], "have the file"),
-        ([link, file], "have the file"),
-        ([tmp_path, file], "have the file"),
+        ([file, f"{tmp_path}/./a.csv"], "are files of"),
+        ([link, file], "are files of"),
+        ([tmp_path, file], "are files of"),
     ):
         completed = run("gate", *map(str, paths), "--margin", "0.1")
         assert completed.returncode == 3

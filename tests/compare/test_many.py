@@ -475,3 +475,22 @@ def test_one_pair_has_one_p_value():
     assert pair["p"] == pair["holm"] == pair["bh"] == compared.headline.p
     differences = np.subtract(answers["a"], answers["b"])
     assert pair["p"] == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
+
+
+def test_equal_models_are_each_the_best_in_half_of_the_draws():
+    """Also if floating-point numbers of one of them are a little larger."""
+    first = np.array([0.3] * 10 + [0.5, 0.7, 0.1, 0.2])
+    second = np.where(first == 0.3, 0.1 + 0.2, first)
+    sample = paired([first, second, first - 0.1])
+    table = ranks(sample, ["A", "B", "C"]).set_index("model")
+    assert table["best"].tolist() == pytest.approx([0.5, 0.5, 0])
+    pair = pairs(sample, ["A", "B", "C"]).iloc[0]
+    assert (pair["difference"], pair["p"], pair["flips"]) == (0, 1, 0.5)
+
+
+def test_a_small_difference_of_large_scores_is_one():
+    first = np.array([10, 20, 30, 40, 50, 60, 1e14])
+    second = first - np.array([1.0] * 6 + [0])
+    table = pairs(paired([first, second]), ["A", "B"])
+    assert table["low"][0] > 0
+    assert table["difference"][0] > 0

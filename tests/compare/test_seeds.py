@@ -432,3 +432,16 @@ def test_seeds_and_examples_that_do_not_vary_have_no_interval_whatever_their_rou
         difference = over_seeds(of_seeds_alike, of_seeds_alike).difference
         assert (difference.value, difference.standard_error) == (0, 0), count
         assert np.isnan(difference.low)
+
+
+@pytest.mark.parametrize("shared", [0.0, 1e6, 5e11])
+def test_a_large_score_that_all_seeds_share_changes_no_test(shared):
+    generator = np.random.default_rng(5)
+    first, second = (
+        generator.normal(size=(3, 40)) + generator.normal(0, 0.5, (3, 1)) + mean for mean in (50.3, 50)
+    )
+    column = np.full((3, 1), shared)
+    with_it = over_seeds(np.hstack([first, column]), np.hstack([second, column])).difference
+    assert with_it.p == pytest.approx(over_seeds(first, second).difference.p, abs=0.03)
+    sample = trained([np.hstack([first, column]), np.hstack([second, column])])
+    assert sample.differences[0, 1].p == pytest.approx(with_it.p, abs=0.03)

@@ -308,3 +308,14 @@ def test_scores_that_differ_by_rounding_are_equal():
 def test_examples_that_no_prompt_has_are_refused():
     with pytest.raises(InputError, match="no prompt is evaluated on example 1"):
         over_prompts([[1, np.nan, 0], [1, np.nan, 1]], [[0, np.nan, 0], [1, np.nan, 0]])
+
+
+def test_a_large_score_that_models_share_hides_no_difference():
+    """Such as the perplexity of an example on which all diverge."""
+    first, second = [10, 20, 30, 40, 50, 60], [9, 19, 29, 39, 49, 59]
+    small, large = compare([*first, 0], [*second, 0]), compare([*first, 1e13], [*second, 1e13])
+    assert large.difference.value == pytest.approx(small.difference.value, rel=0.01)
+    assert large.better == small.better == 6
+    near = compare([1e12 + place % 3 for place in range(40)], [1e12] * 40)
+    assert near.better == 26
+    assert near.difference.value == pytest.approx(0.975, rel=1e-3)

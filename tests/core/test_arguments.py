@@ -35,6 +35,8 @@ NUMBERS = np.arange(12.0).reshape(2, 6)
         (pd.Series(range(3), LABELS[:3]), pd.Series(range(3), LABELS[3:]), False),
         (pd.Series(range(3), [*"abc"]), pd.Series(range(3), [*"abx"]), False),
         (pd.Series(range(3), [None, "a", "b"]), pd.Series(range(3), ["a", None, "c"]), True),
+        (pd.Series(range(2), pd.Index([None, 1], dtype="Int64")), pd.Series(range(2), [2, 3]), False),
+        (pd.Series([0, 1, 2], pd.Index([pd.NA, 1, 2])), pd.Series([0, 1, 2], pd.Index([1, 3, pd.NA])), True),
         (pd.Series(range(2), [np.nan, "a"]), pd.Series(range(2), [np.nan, "b"]), False),
         (pd.DataFrame(NUMBERS[:, 1:], columns=LABELS[1:]), pd.Series(range(5), LABELS[:-1]), True),
     ],

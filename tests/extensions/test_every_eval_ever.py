@@ -344,8 +344,12 @@ def test_the_name_of_a_task_does_not_say_what_a_metric_is(tmp_path):
         *((name, 0, 1, 0.5, None) for name in ("partial_match_f1", "fraction_incorrect", "mismatch_rate")),
         *((name, 0, 1, 0.5, None) for name in ("partially_correct", "not_correct", "mean_class_accuracy")),
         *((name, 0, 1, 0.5, None) for name in ("accuracy averaged over classes", "wrong_match_rate")),
-        *((name, 0, 1, 0.5, None) for name in ("acc_stderr", "accuracy_std", "accuracy variance", "acc_ci")),
+        *(
+            (name, 0, 1, 0.5, None)
+            for name in ("acc_stderr", "accuracy_std", "accuracy variance", "sd of accuracy")
+        ),
         *((name, 0, 1, 0.5, None) for name in ("accuracy gain", "relative accuracy", "ECE accuracy")),
+        *((name, 0, 1, 0.5, 0.5) for name in ("dev accuracy", "exact match ratio", "accuracy (95% CI)")),
         *((name, 0, 1, 0.5, 0.5) for name in ("top-5 accuracy", "exact_match_score")),  # by --chance
         *((name, 0, 100, 50.0, 0.5) for name in ("per cent correct", "Per cent correct", "acc_per_cent")),
     ],

@@ -113,10 +113,20 @@ def test_choices_that_gain_alike_are_no_rivals(over):
 
 @pytest.mark.parametrize("starts", [[5], [0, -1], [0, 2, 1], [], [1], [0, 0], [0, 3], [[0]], [-1, 1]])
 def test_where_choices_start_is_from_0_on(starts):
-    with pytest.raises(InputError, match="examples start at .* of 3 choices; expected 0 first"):
+    with pytest.raises(InputError, match="examples do not start at 0 and then at ever later"):
         over_choices([-1.0, -2.0, -3.0], starts)
 
 
 def test_a_missing_value_has_no_mean():
-    with pytest.raises(InputError, match="value 1 of 3 is missing; expected PVI in bits"):
-        v_information([1.0, np.nan, 3.0])
+    for mean in (v_information, lambda values: by_group(values, ["a", "b", "b"])):
+        with pytest.raises(InputError, match="value 1 of 3 is missing; expected PVI in bits"):
+            mean([1.0, np.nan, 3.0])
+
+
+@pytest.mark.parametrize("nats", [1.0, 10.0, 500.0])
+def test_pvi_of_the_same_gain_is_the_same(nats):
+    generator = np.random.default_rng(1)
+    for gain in generator.uniform(0, 3, 20):
+        null = -generator.uniform(0.9, 1, 200) * nats - 4
+        assert np.ptp(pvi(null, null + gain)) == 0
+    assert pvi([-1e300], [-2.0])[0] == pytest.approx(1e300 / np.log(2))

@@ -383,6 +383,7 @@ LOWER = [
     *("error", "errors", "error_rate", "word_error_rate", "cer", "character-error-rate", "rmse", "err"),
 ]
 HIGHER = ["acc", "application_acc", "glossary_f1", "error_correction_acc", "supplement", "answer", "terms"]
+HIGHER += ["edit_distance_similarity", "neg_edit_distance", "bits_per_char_improvement"]
 HIGHER += ["lossless_acc", "summer", "merrier", "f1", "rouge1", "bleu"]
 
 
@@ -722,6 +723,19 @@ def test_a_group_has_the_same_weights_in_a_whole_series(tmp_path, with_second):
     assert set(rows["examples"]) == {-1}
 
 
+def test_a_checkpoint_that_is_left_out_changes_no_weights(tmp_path):
+    sizes = {"a": 1000, "b": 10}
+    for seed, step, known_sizes in ((1, 1, sizes), (1, 2, sizes), (2, 1, sizes), (2, 2, sizes), (2, 3, None)):
+        content = evaluation(f"m-seed{seed}", step, known_sizes, a=0.2, b=0.8)
+        if step == 2:  # with other numbers, so that these fill no gap
+            content["n-samples"] = {"a": {"effective": 999}, "b": {"effective": 10}}
+        write(tmp_path, f"{seed}-{step}.json", content)
+    table = with_groups(read_evaluations([tmp_path]), {"g": "?"}, "here: key 'groups")
+    assert table[table["checkpoint"] < 3]["value"].to_numpy() == pytest.approx(0.206, abs=1e-3)
+    (row,) = of_evaluations(table).to_dict("records")
+    assert (row["left_out"], row["mean"]) == (1, pytest.approx(0.206, abs=1e-3))
+
+
 def test_numbers_of_examples_that_only_some_scores_have_are_told_of_each_model(tmp_path):
     for step, accuracy in ((1, 0.3), (2, 0.9)):
         write(tmp_path, f"A{step}.json", evaluation("A", step, {"t": 100}, t=accuracy))
@@ -766,6 +780,13 @@ def test_a_model_that_is_named_by_its_step_alone_is_called_by_its_folder(tmp_pat
         *(("runA", 1000), ("runA", 2000), ("runB", 3000), ("runB", 4000))
     ]
     assert set(table["seed"]) == {3}
+    for folder in ("A-seed1", "B-seed2"):
+        write(
+            tmp_path / "seeds" / folder / "checkpoint-10", "r.json", result_of("pretrained=../checkpoint-10")
+        )
+        write(tmp_path / "peft" / folder, "r.json", result_of("pretrained=base,peft=./checkpoint-10"))
+    assert set(read_evaluations([tmp_path / "seeds"])["model"]) == {"A", "B"}
+    assert set(read_evaluations([tmp_path / "peft"])["model"]) == {"base + A", "base + B"}
     file = write(tmp_path / "step1", "1.json", result_of("pretrained=step1"))
     with pytest.raises(InputError, match="its model is named by its step alone; expected a folder for each"):
         read_evaluations([file])

@@ -219,7 +219,7 @@ def null_distribution(
     ------
     InputError
         If the numbers of predictions and gold answers differ, the metric is not defined for them, no gold
-        answer can change its place, or Series have the same index in different orders.
+        answer can change its place, or Series have a label at different positions.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def _observed(metric: Metric, rows: list[Objects], answers: list[Any], names: Se
         reason = "are all its predictions the same, or all gold answers?"
         if np.isinf(values[place]):
             reason = "are its numbers too large?"
-        name = f"'{printable(names[place])}'" if names else place
+        name = f"'{printable(str(names[place]))}'" if len(names) == len(rows) else place
         raise InputError(
             f"{metric.name} is not defined for candidate {name}: its value is {values[place]}; {reason}"
         )

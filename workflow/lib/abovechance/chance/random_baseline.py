@@ -81,9 +81,9 @@ class RandomBaseline:
         >>> RandomBaseline.from_choices({2: 50, 5: 50}).standard
         0.35
         """
-        if not isinstance(choices, Mapping):
+        if not hasattr(choices, "items"):
             raise ValueError(f"choices is a {type(choices).__name__}: expected {{choices: examples}}")
-        for number in choices:
+        for number in dict(choices.items()):
             if not isinstance(number, Real) or number < 1 or number != int(number):
                 raise ValueError(f"choices has {number!r}: expected whole numbers, at least 1")
         return cls._from_pairs((1 / number, examples) for number, examples in choices.items())
@@ -91,7 +91,7 @@ class RandomBaseline:
     @classmethod
     def from_counts(cls, counts: Mapping[float, int]) -> RandomBaseline:
         """Return the baseline of ``{chance of a lucky guess: number of examples}``."""
-        if not isinstance(counts, Mapping):
+        if not hasattr(counts, "items"):
             raise ValueError(f"counts is a {type(counts).__name__}: expected {{chance: examples}}")
         return cls._from_pairs(counts.items())
 

@@ -12,7 +12,7 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
-from abovechance.core.arrays import Bools, Floats, check_same_order, floats, tied_ranks
+from abovechance.core.arrays import NOISE, Bools, Floats, check_same_order, differences, floats, tied_ranks
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
@@ -74,7 +74,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         raise InputError(
             f"models are {', '.join(map(str, names))}; expected at least two, each with its own name"
         )
-    levels = tied_ranks(sample.scores)
+    levels = tied_ranks(sample.scores, NOISE)
     order = [int(place) for place in np.argsort(-levels, kind="stable")]
     ordered = [(first, second, sample.difference(first, second)) for first, second in combinations(order, 2)]
     # of one pair, its own test
@@ -85,13 +85,14 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
         tail = float(stats.norm.sf(largest_deviation)) if largest_deviation else tail / len(ordered)
     rows = []
     for first, second, difference in ordered:
-        draws = sample.draws[:, first] - sample.draws[:, second]
+        draws = differences(sample.draws[:, first], sample.draws[:, second])
         low, high = difference.interval(tail)
+        is_tie = levels[first] == levels[second] and not (low > 0 or high < 0)
         rows.append(
             {
                 "first": names[first],
                 "second": names[second],
-                "difference": difference.value if levels[first] != levels[second] else 0.0,
+                "difference": 0.0 if is_tie else difference.value,
                 "error": difference.spread.standard_error,
                 "low": low,
                 "high": high,
@@ -143,9 +144,9 @@ def ranks(
     check_inside(0, 1, confidence=confidence)
     table = pairs(sample, names, confidence) if all_pairs is None else all_pairs
     separated = table[differ(table, confidence)]
-    levels = tied_ranks(sample.scores)
+    levels = tied_ranks(sample.scores, NOISE)
     order = np.argsort(-levels, kind="stable")
-    best = sample.draws == sample.draws.max(axis=1, keepdims=True)
+    best = differences(sample.draws, sample.draws.max(axis=1, keepdims=True)) == 0
     share = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
     ordered = [names[place] for place in order]
     letters = _letters(ordered, set(zip(separated["first"], separated["second"], strict=True)))

@@ -15,7 +15,7 @@ from scipy import stats
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
-from abovechance.core.arrays import ROUNDING, Floats, check_same_order, example_labels, floats
+from abovechance.core.arrays import Floats, check_same_order, differences, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
 from abovechance.core.resampling import cluster_sums, times_drawn, times_in_batches
@@ -398,9 +398,8 @@ def trained(
     if not repeats:
         return alone
     limit = largest_difference(*arrays)
-    pooled = sum(float(scores.mean(axis=1).var()) * len(scores) for scores in arrays) / repeats
-    if pooled <= (ROUNDING * max(map(largest, arrays))) ** 2:  # trainings have the same score
-        pooled = 0.0
+    deviations_of_seeds = [differences(scores.mean(axis=1), scores.mean()) for scores in arrays]
+    pooled = sum(float((deviation**2).sum()) for deviation in deviations_of_seeds) / repeats
     names = seed_names or [range(len(scores)) for scores in arrays]
     columns = {name: column for column, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
     sampled, by_training = alone.draws.copy(), np.zeros((len(arrays), len(columns)))
@@ -425,11 +424,11 @@ def trained(
         parts = alone.contributions[first] - alone.contributions[second]
         return Difference.tested(value, spread, parts)._replace(limit=limit)
 
-    differences = of_pairs(compared, len(arrays))
+    of_all = of_pairs(compared, len(arrays))
     return replace(
         alone,
         draws=sampled,
-        differences=differences,
+        differences=of_all,
         repeats=by_training,
         trainings=True,
         repeat_names=tuple(columns),

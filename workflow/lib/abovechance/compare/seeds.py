@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtri
 
 from abovechance.compare.two_models import largest, largest_difference
-from abovechance.core.arrays import ROUNDING, Floats, check_same_order, differences, example_labels, floats
+from abovechance.core.arrays import Floats, check_same_order, differences, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import (
     ALPHA,
@@ -122,20 +122,23 @@ def seeds_spread(
     """
     parts = [_residuals(scores, clusters) for scores in (first, second)]
     by_example = differences(first.mean(axis=0), second.mean(axis=0))
-    unit = ROUNDING * max(np.abs(scores).max() for scores in (first, second))
     groups, count = numbered(len(by_example), clusters)
     if count < 2:  # a single cluster does not show how other examples vary
         return Spread((0.0, 0.0), (1.0, 1.0))
-    of_clusters = parts[0].sum(axis=0) - parts[1].sum(axis=0)
+    of_clusters, _ = cluster_sums(differences(by_example, by_example.mean()), clusters)
     over_examples, freedom = clustered_variance(
-        _without_rounding(of_clusters, unit / count), np.bincount(groups), intraclass(by_example, groups)
+        of_clusters / len(by_example), np.bincount(groups), intraclass(by_example, groups)
     )
     several = [residuals for residuals in parts if len(residuals) > 1]
     sizes = np.bincount(groups).astype(float)
     overlap = sum(interaction(residuals, np.broadcast_to(sizes, residuals.shape)) for residuals in several)
     variances, freedoms = [0.0], [1.0]
     if several:
-        variances = [variance_of_sum(_without_rounding(residuals.sum(axis=1), unit)) for residuals in several]
+        variances = [
+            variance_of_sum(differences(scores.mean(axis=1), scores.mean()) / len(scores))
+            for scores in (first, second)
+            if len(scores) > 1
+        ]
         if len(several) == 1:  # the other model's only seed varies as much as one of these
             variances = [variances[0] * (1 + len(several[0]))]
             overlap *= 1 + len(several[0])
@@ -151,11 +154,6 @@ def seeds_spread(
     # the variance is at least that over seeds, and that over examples
     overlap = min(overlap, sum(variances), over_examples)
     return Spread((*variances, over_examples), (*freedoms, max(freedom, 1)), overlap)
-
-
-def _without_rounding(values: Floats, unit: float) -> Floats:
-    """Return values, and 0 in place of those that are at most a unit."""
-    return np.where(np.abs(values) <= unit, 0.0, values)
 
 
 def _residuals(scores: Floats, clusters: ArrayLike | None) -> Floats:

@@ -109,7 +109,7 @@ def compare(
     ------
     InputError
         If the models have different numbers of scores or fewer than two, if a score is not a number, or if
-        Series have the same index in different orders.
+        Series have a label at different positions.
     """
     check_inside(0, 1, confidence=confidence, power=power)
     check_same_order(first, second, clusters)
@@ -134,7 +134,7 @@ def compare(
         first=float(first_scores.mean()),
         second=float(second_scores.mean()),
         difference=difference._replace(
-            value=float(differences(first_scores.mean(), second_scores.mean()))
+            value=float(first_scores.mean() - second_scores.mean()) if by_example.any() else 0.0
         ).within(limit),
         unpaired=unpaired.scaled(scale).within(limit),
         gain=(unpaired.standard_error / mean.standard_error) ** 2 if test.varies else np.nan,

@@ -18,6 +18,7 @@ Numbers = Sequence[float] | NDArray[Any]
 
 
 ROUNDING = 1e-12  # relative difference of numbers that are equal up to rounding
+NOISE = 32 * float(np.finfo(float).eps)  # of sums of a few numbers, and means of many, in another order
 MASKED = np.ma.MaskedArray
 MOST_PAIRED = 20  # labelled values that are compared with each other; of more, each with the first alone
 
@@ -42,14 +43,14 @@ def floats(values: ArrayLike) -> Floats:
 
 
 def differences(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Return first - second, and 0 where they differ by no more than means and logarithms are rounded."""
+    """Return first - second, and 0 where they differ by at most ``NOISE``, relative to the larger one."""
     first, second = floats(first), floats(second)
     result: Floats = first - second
-    return np.where(np.abs(result) < ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, result)
+    return np.where(np.abs(result) < NOISE * np.maximum(np.abs(first), np.abs(second)), 0.0, result)
 
 
-def tied_ranks(values: Floats) -> Ints:
-    """Return the ranks of values from 0; neighbours that differ by rounding (``ROUNDING``) are ties.
+def tied_ranks(values: Floats, rounding: float = ROUNDING) -> Ints:
+    """Return the ranks of values from 0; neighbours that differ by rounding are ties.
 
     The difference is relative to the size of the smaller one. The size of values near 0 is taken as that of
     the largest value, but as at most 1. Remainders of sums of such values are ties in any case.
@@ -57,10 +58,10 @@ def tied_ranks(values: Floats) -> Ints:
     order = np.argsort(values, kind="stable")
     sizes = np.abs(values[order])
     largest = sizes[np.isfinite(sizes)].max(initial=0.0)
-    least = max(min(1.0, largest), largest * 4 * np.finfo(float).eps / ROUNDING)
+    least = max(min(1.0, largest), largest * 4 * np.finfo(float).eps / rounding)
     with np.errstate(invalid="ignore"):  # infinite ones
         between = np.maximum(np.minimum(sizes[1:], sizes[:-1]), least)
-        separated = np.diff(values[order]) > ROUNDING * between
+        separated = np.diff(values[order]) > rounding * between
     ranks = np.zeros(len(values), dtype=np.int64)
     ranks[order[1:]] = np.cumsum(separated)
     return ranks
@@ -85,8 +86,8 @@ def check_same_order(*values: object) -> None:
             label = next(moved[0] for pair in shared if (moved := _moved(*pair)))
             raise InputError(
                 f"two Series or DataFrames have the label {label!r} at different positions; expected the "
-                "same labels in the same order, because values are paired by position "
-                "(first.reindex(second.index))"
+                "same labels in the same order, because values are paired by position (align them first, "
+                'such as by first.align(second, join="inner"))'
             )
 
 
@@ -120,6 +121,16 @@ def _moved(first: Any, second: Any) -> list[Any]:
     """Return the labels that stand at other positions in the second of two axes of the same length."""
     if first.equals(second):
         return []
-    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not b and a != b]
+    pairs = [pair for pair in zip(first, second, strict=True) if _differ(*pair)]
     elsewhere = {label for _, label in pairs}
     return [label for label, _ in pairs if label in elsewhere]
+
+
+def _differ(first: Any, second: Any) -> bool:
+    """Return whether two labels differ; missing ones of different kinds do."""
+    if first is second:
+        return False
+    try:
+        return bool(first != second)
+    except TypeError:  # of pandas.NA and another label, nothing is known
+        return True

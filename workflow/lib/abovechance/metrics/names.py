@@ -10,10 +10,9 @@ OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "
 # These can also be words about the share of correct answers, or about how it was estimated.
 UNCLEAR = {
     *("class", "classes", "error", "errors", "false", "loss", "not", "per", "wrong"),
-    *("bootstrap", "ci", "dev", "deviation", "err", "interval", "se", "std", "stddev", "stderr", "variance"),
+    *("bound", "deviation", "err", "sd", "se", "sem", "std", "stddev", "stderr", "var", "variance"),
     *("brier", "calibration", "ece", "relative", "z"),
     *("change", "delta", "diff", "difference", "drop", "gain", "gap", "improvement", "lift", "margin"),
-    "ratio",
 }
 
 

@@ -24,7 +24,7 @@ from abovechance.core.estimates import CONFIDENCE, Estimate, clustered_mean
 from abovechance.core.resampling import numbered
 
 ROUNDING = 1e-3  # nats above 0 that a log-likelihood summed from 16-bit numbers can come to
-DECIMALS = 12  # of PVI in bits; more of them come from the rounding of logarithms
+DECIMALS = 9  # of PVI in bits; more of them come from the rounding of logarithms
 
 
 def bits(logprobs: ArrayLike) -> Floats:
@@ -74,7 +74,8 @@ def pvi(null: ArrayLike, logprobs: ArrayLike) -> Floats:
 
 def to_decimals(values: ArrayLike) -> Floats:
     """Return PVI in bits with so many decimals that equal values are equal, and no difference is 0."""
-    return np.round(floats(values), DECIMALS) + 0.0  # and no -0
+    numeric = floats(values)
+    return np.where(np.abs(numeric) < 1e6, np.round(np.clip(numeric, -1e6, 1e6), DECIMALS), numeric) + 0.0
 
 
 def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
@@ -96,8 +97,8 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
     ends = [*first.ravel(), len(numeric)]
     if first.ndim != 1 or ends[0] != 0 or not (np.diff(ends) > 0).all():
         raise InputError(
-            f"examples start at {first.tolist()} of {len(numeric)} choices; expected 0 first, and from there "
-            "one choice or more for each"
+            f"examples do not start at 0 and then at ever later ones of the {len(numeric)} choices; expected "
+            "one choice or more for each example"
         )
     if (never := np.isneginf(total := any_of(numeric, first))).any():
         raise InputError(f"all choices of example {int(never.argmax())} of {len(first)} are impossible")
@@ -177,6 +178,8 @@ def by_group(
     cluster_codes, _ = numbered(len(numeric), clusters)
     if len(groups) != len(numeric):
         raise InputError(f"{len(groups)} groups for {len(numeric)} values; expected one for each")
+    if (missing := np.isnan(numeric)).any():
+        raise InputError(f"value {int(missing.argmax())} of {numeric.size} is missing; expected PVI in bits")
     codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
         name: v_information(numeric[codes == code], cluster_codes[codes == code])

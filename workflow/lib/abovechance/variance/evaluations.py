@@ -43,11 +43,11 @@ BEST = "best_accuracy"  # of several prompts
 ACCURACY = re.compile(r"^(?:best_)?(?:acc|exact_match|em$)")  # shares of right answers
 # Metrics of which less is better, where a file does not say it.
 LOSSES = re.compile(
-    r"perplexity|neg(?:ative)?[-_ ]?log[-_ ]?likelihood|entropy|bits_per_(?:byte|char)|likelihood_diff"
-    r"|edit[-_ ]?distance|kl[-_ ]?div"
+    r"perplexity|neg(?:ative)?[-_ ]?log[-_ ]?likelihood|entropy|bits_per_byte|likelihood_diff"
     r"|(?<!(?<![a-z])g)loss(?:es)?(?![a-z])"
-    r"|(?:^|[^a-z])(?:ppl|nll|bpb|bpc|brier|ece|hter|mape)(?![a-z])"
-    r"|(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?)(?:[-_ ]rate)?"
+    r"|(?:^|[^a-z])(?:ppl|nll|bpb|brier)(?![a-z])"
+    r"|(?<!neg)(?:^|[^a-z])(?:ter|wer|cer|mse|mae|rmse|err|errors?|bits_per_char|bpc|ece|hter|mape"
+    r"|edit[-_ ]?distance|kl[-_ ]?div(?:ergence)?)(?:[-_ ]rate)?"
     r"(?:[-_ ]norm|[-_ ]at[-_ ]?\d+|@\d+)?$",
     re.IGNORECASE,
 )
@@ -158,9 +158,11 @@ def _group(table: pd.DataFrame, name: str, members: list[str], place: str) -> pd
     for names in (["model", "shots", "task", "metric"], ["task", "metric"]):
         of_rows = counts.groupby([table[column] for column in names])
         counts = counts.fillna(of_rows.transform("max").where(of_rows.transform("nunique") == 1))
-    # all checkpoints of a series are weighted of_rows
-    of_series = counts.notna().groupby([table[column] for column in ("model", "shots", "metric")])
-    counts = counts.where(of_series.transform("all"), -1)
+    # if a checkpoint that all seeds have lacks a number, no checkpoint of the series is weighted by numbers
+    series = [table[column] for column in ("model", "shots", "metric")]
+    seeds_here = table.groupby(["model", "shots", "metric", "checkpoint"])["seed"].transform("nunique")
+    left_out = seeds_here < table.groupby(["model", "shots", "metric"])["seed"].transform("nunique")
+    counts = counts.where((counts.notna() | left_out).groupby(series).transform("all")).fillna(-1)
     rows = []
     keys = ["model", "seed", "checkpoint", "shots", "metric"]
     for key, member_rows in table.assign(examples=counts).groupby(keys, sort=False):

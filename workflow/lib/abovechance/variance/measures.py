@@ -15,8 +15,6 @@ from abovechance.core.arrays import ROUNDING, Floats, floats, tied_ranks
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval
 
-# Sums of the same counts in another order, or of shares of them, differ by less (relative to the largest).
-
 
 def final(scores: ArrayLike) -> Floats:
     """(seeds,) the scores of the last checkpoint; missing where a seed has none of it."""

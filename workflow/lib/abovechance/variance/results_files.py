@@ -30,6 +30,7 @@ STEP = re.compile(
 )
 # such as stage1-step1000
 STAGE = re.compile(r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE)
+ADAPTER = " + "  # between a model and its adapter
 UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
 
@@ -212,16 +213,13 @@ def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dic
     )
     name = str(next((candidate for candidate in names if candidate), "model")).rstrip("/")
     if arguments.get("peft", "None") not in ("", "None"):
-        name = f"{name} + {arguments['peft'].rstrip('/')}"
+        name = ADAPTER.join([name, arguments["peft"].rstrip("/")])
     revision = arguments.get("revision", "")
     step, name = _checkpoint(revision, name, place, folders)
-    if name in ("", "."):  # such as checkpoint-1000 in a training's own folder
-        of_training = (folder for folder in folders if _step(folder) is None and not SEED.search(folder))
-        name = next(of_training, "")
-        if not name:
-            raise InputError(
-                f"{place}: its model is named by its step alone; expected a folder for each model"
-            )
+    # such as checkpoint-1000 in a training's own folder
+    name = ADAPTER.join(
+        part if part.strip("./") else _of_folder(place, folders) for part in name.split(ADAPTER)
+    )
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
     numbers = list(dict.fromkeys(int(match[1]) for match in seeds if match))
     if len(numbers) > 1:
@@ -237,6 +235,14 @@ def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dic
         "checkpoint": step,
         "stage": stage,
     }
+
+
+def _of_folder(place: str, folders: list[str]) -> str:
+    """Return the name of the innermost folder that names more than a step and a seed."""
+    for folder in folders:
+        if _step(folder) is None and (name := SEED.sub("", folder).strip("-_. ")):
+            return name
+    raise InputError(f"{place}: its model is named by its step alone; expected a folder for each model")
 
 
 def _rows(content: Mapping[str, Any], place: str, folders: list[str]) -> Iterator[dict[str, Any]]:
