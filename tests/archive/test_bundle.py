@@ -253,6 +253,8 @@ def test_a_manifest_that_lists_nothing_or_a_file_twice_is_none(archive, tmp_path
     twice = manifest({"README.md": "0" * 64}) + manifest({"README.md": "1" * 64})
     with pytest.raises(InputError, match="row 2: lists 'README.md' a second time"):
         verify(made_again(archive, last=[(MANIFEST, twice.encode())], leave=[MANIFEST]))
+    with pytest.raises(InputError, match="its lists of files have different hashes of README.md"):
+        verify(made_again(archive, last=[(MANIFEST_OF_SCORES, manifest({"README.md": "0" * 64}).encode())]))
 
 
 def test_messages_about_lists_name_the_archive(archive, tmp_path):

@@ -180,6 +180,15 @@ def test_trials_of_the_same_program_are_one_candidate(tmp_path: Path) -> None:
     assert programs.names == ["trial 1", "trial 2", "trial 4"]
     assert programs.scores == pytest.approx([0.475, 0.625, 0.4667])
     assert programs.examples.tolist() == [40, 40, 15]
+    # instruction 0 is that of the program which the search starts with
+    of_start = {"1": trial(50.0, 50, "P"), "2": trial(52.0, 100, "P", 0), "3": trial(70.0, 150, "P", 1)}
+    programs = read_candidates(written(tmp_path, of_start))
+    assert isinstance(programs, ReportedScores)
+    assert programs.names == ["trial 1", "trial 1 (2)", "trial 3"]
+    of_start["2"] = trial(50.0, 100, "P", 0)
+    programs = read_candidates(written(tmp_path, of_start))
+    assert isinstance(programs, ReportedScores)
+    assert programs.names == ["trial 1", "trial 3"]
     repeated = {str(place): trial(60.0, 40 * place, "A", 1) for place in (1, 2)}
     repeated |= {"3": trial(55.0, 120, "A", 1), "4": trial(50.0, 160, "B", 2)}
     programs = read_candidates(written(tmp_path, repeated))

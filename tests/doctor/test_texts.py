@@ -377,3 +377,15 @@ def test_two_missing_answers_are_a_sign_and_one_is_none():
         answers = [""] * missing + ["a"] * (4 - missing)
         rows = base(4, output=OUTPUT[:4], answer=answers)
         assert len(signs_in(rows, "no-answer-extracted")) == expected
+
+
+def test_a_question_that_a_prompt_repeats_is_no_demonstration():
+    """As in prompts that ask to read the question again, without demonstrations."""
+    rows = base(100)
+    repeated = [f"{question}\nRead the question again: {question}\nAnswer:" for question in rows["question"]]
+    assert [sign.check for sign in check_texts(rows.assign(context=repeated), shots=0)] == []
+    assert "own-demonstration" in [sign.check for sign in check_texts(rows.assign(context=repeated), shots=1)]
+    with_answer = [f"{question}\nAnswer: x\n\n{question}\nAnswer:" for question in rows["question"]]
+    assert "own-demonstration" in [
+        sign.check for sign in check_texts(rows.assign(context=with_answer), shots=0)
+    ]

@@ -16,6 +16,8 @@ from abovechance.ladder.floors import above_floor
 from abovechance.ladder.guessers import listed_places
 from abovechance.ladder.study import CLIMBED, for_verdicts, guesser_counts, ladders
 from abovechance.metrics.texts import best_of
+from abovechance.study.formats import apply_format
+from abovechance.study.tasks import as_table
 from tests.ladder.test_ladder import BY_NAME, planted, predictions_of, task_of
 
 UNIFORM = BY_NAME["uniform"]
@@ -396,3 +398,28 @@ def test_a_guesser_that_fails_is_named(scores):
     predictions = predictions_of(np.zeros((2, 8), dtype=int), task)
     with pytest.raises(InputError, match="guesser 'mine': failed with"):
         climb(predictions, task, guessers=[Guesser("mine", "fails", scores)])
+
+
+@pytest.mark.parametrize("cue", ["Answer:", "Solution:", "A:", ""])
+@pytest.mark.parametrize(
+    "choices",
+    [["dog", "cat", "bird", "tree", "house"], ["A dog", "A cat", "vitamin A", "a tree", "A. B"]],
+)
+def test_letters_before_options_are_listed_in_their_order(cue, choices):
+    """Also if the cue begins with a letter, or an option contains one."""
+    rows = [
+        {
+            "example": str(number),
+            "text": f"Picture {number}?\n{cue}",
+            "bare": f"Picture {number}?\n{cue}",
+            "input": f"{number}",
+            "choices": choices[: 3 + 2 * (number % 2)],
+            "correct": [place == number % 3 for place in range(3 + 2 * (number % 2))],
+        }
+        for number in range(40)
+    ]
+    task = apply_format(as_table(rows), "letters", "t")
+    places = listed_places(task)
+    assert places == [[*range(3 + 2 * (number % 2))] for number in range(40)]
+    position = BY_NAME["position"].scores(Situation(task))
+    assert position.tolist() == [float(number % 3 == 0) for number in range(40)]

@@ -176,6 +176,13 @@ def test_without_scores_numbers_count_and_drift_is_not_known(tmp_path, values):
     assert CliRunner().invoke(app, ["diff", str(first), str(second)]).exit_code == 1
 
 
+def test_prompts_that_one_study_lacks_are_told(tmp_path, values):
+    first = study(tmp_path / "first", values, ["k0", "k1", "k2"], ("a",), scores=False)
+    fewer = {"a": values["a"][:2]}
+    second = study(tmp_path / "second", fewer, ["k0", "k1"], ("a",), scores=False)
+    assert "Not compared: 1 prompt that one study lacks." in in_words(differences(first, second))
+
+
 def test_what_is_no_study_is_told(tmp_path):
     with pytest.raises(InputError, match=r"has no tables/verdicts.parquet; expected a study's folder"):
         differences(tmp_path, tmp_path)

@@ -167,7 +167,10 @@ def _listed(archive: Archive) -> dict[str, str]:
     """{file: its SHA-256} of all that an archive's manifests list."""
     hashes: dict[str, str] = {}
     for name in sorted({*MANIFESTS} & {*archive.names()}):
-        hashes |= _hashes(archive, name)
+        listed = _hashes(archive, name)
+        if differing := sorted(file for file in hashes.keys() & listed if hashes[file] != listed[file]):
+            raise InputError(f"{archive.path}: its lists of files have different hashes of {differing[0]}")
+        hashes |= listed
     if not hashes:
         raise InputError(f"{archive.path}, {MANIFEST}: lists no file; expected that of `make archive`")
     return hashes

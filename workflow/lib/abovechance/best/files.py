@@ -225,7 +225,9 @@ def _program_of(
     if text is None and not numbers:
         return ("trial", trial)
     if numbers:
-        return (text, *numbers)
+        # instruction 0 is the one that the search starts with, whose own trial has no number
+        is_start = all("instruction" in key and number == "0" for key, number in numbers)
+        return (text,) if is_start and (text,) in programs else (text, *numbers)
     same_text = [key for key in programs if key[0] == text]
     return max(
         same_text, key=lambda key: (not programs[key].full, programs[key].minibatch_mean), default=(text,)

@@ -40,7 +40,12 @@ def examine(rows: pd.DataFrame, unscored: int = 0, is_drawn: bool = False, shots
     if rows.empty:
         return []
     rows = with_lists(rows)
-    suspicions = [*check_answers(rows), *check_texts(rows), *_repeated(rows), *_incomplete(rows, shots)]
+    suspicions = [
+        *check_answers(rows),
+        *check_texts(rows, shots),
+        *_repeated(rows),
+        *_incomplete(rows, shots),
+    ]
     if not is_drawn:
         suspicions += _missing_ids(rows)
     if severity := graded(unscored / (len(rows) + unscored), 0.02, 0.2):

@@ -49,19 +49,19 @@ FLAGS = (
 )
 
 
-def check_texts(rows: pd.DataFrame) -> Iterator[Suspicion]:
+def check_texts(rows: pd.DataFrame, shots: int = 1) -> Iterator[Suspicion]:
     """Yield what is suspicious about questions, prompts and outputs, as far as the log contains them.
 
     Parameters
     ----------
-    rows
+    rows, shots
         See ``importers.contract.Run``.
     """
     yield from _duplicates(rows)
     if "context" in rows:
         with_context = rows[rows["context"].notna()]
         yield from _same_context(with_context)
-        yield from _demonstrations(with_context)
+        yield from _demonstrations(with_context, shots)
         yield from _truncated(with_context)
     if "output" in rows:
         yield from _outputs(rows[rows["output"].notna()])
@@ -139,8 +139,11 @@ def stems(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
-    """Evaluated examples are among the demonstrations, of themselves or of other examples."""
+def _demonstrations(rows: pd.DataFrame, shots: int) -> Iterator[Suspicion]:
+    """Evaluated examples are among the demonstrations, of themselves or of other examples.
+
+    Without demonstrations, a prompt can repeat its question within a paragraph.
+    """
     if "question" not in rows:
         return
     examples = rows[rows["question"].notna()].drop_duplicates("example")
@@ -151,7 +154,8 @@ def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
         for question, context in zip(questions, contexts, strict=True)
     ]
     repeats = [
-        line is not None and context.count(line) > 1 for line, context in zip(lines, contexts, strict=True)
+        line is not None and context.count(line) > 1 and (shots > 0 or _paragraphs(line, context) > 1)
+        for line, context in zip(lines, contexts, strict=True)
     ]
     count = sum(repeats)
     if count and (severity := graded(count / len(repeats), 0.01, 0.2)):
@@ -180,6 +184,11 @@ def _demonstrations(rows: pd.DataFrame) -> Iterator[Suspicion]:
             f"({len(repeated_lines)} different ones)",
             "demonstrations may come from the evaluated split; their answers are not independent of it",
         )
+
+
+def _paragraphs(line: str, context: str) -> int:
+    """Return how many paragraphs of a prompt contain a line."""
+    return sum(line in paragraph for paragraph in context.split("\n\n"))
 
 
 def _own_line(question: str, context: str, frequencies: Counter[str]) -> str | None:

@@ -182,7 +182,11 @@ def _listing(text: str, bare: str) -> str:
     if text == bare:
         return text
     start = _shared_start(text, bare)
+    while start and not text[start - 1].isspace():  # a cue can begin like a choice, and is no part of it
+        start -= 1
     end = _shared_start(text[start:][::-1], bare[start:][::-1])
+    while end and not text[-end - 1 :][:1].isspace():
+        end -= 1
     return text[start : len(text) - end]
 
 
@@ -196,6 +200,11 @@ def _shared_start(first: str, second: str) -> int:
 
 def _places(listing: str, choices: Sequence[str]) -> list[int]:
     """Return the order in which choices occur in a text; empty if one does not occur."""
+    if all(len(choice.strip()) == 1 for choice in choices):  # letters before the options
+        marks = [rf"^[ \t]*[(\[]?{re.escape(choice.strip())}[.):\]]" for choice in choices]
+        matches_of = [[*re.finditer(mark, listing, re.MULTILINE)] for mark in marks]
+        if all(matches_of):
+            return np.argsort(np.argsort([matches[-1].start() for matches in matches_of])).tolist()
     starts: dict[int, int] = {}
     for number in sorted(range(len(choices)), key=lambda place: -len(choices[place])):
         choice = choices[number].strip()

@@ -81,13 +81,15 @@ def in_words(table: pd.DataFrame) -> str:
     lacking, changed = len(table) - len(compared), int(differ(compared).sum())
     sums = {
         name: int(compared[name].sum())
-        for name in ("prompts", "predictions", "of_predictions", "other_predictions")
+        for name in ("prompts", "other_prompts", "predictions", "of_predictions", "other_predictions")
     }
     sentences = [
         f"Both studies have {counted(len(compared), 'setting')}, with {counted(sums['prompts'], 'prompt')} "
         "in common.",
         f"Predictions that differ: {sums['predictions']} of {sums['of_predictions']}.",
     ]
+    if sums["other_prompts"]:
+        sentences.append(f"Not compared: {counted(sums['other_prompts'], 'prompt')} that one study lacks.")
     if sums["other_predictions"]:
         sentences.append(
             f"Not compared: {counted(sums['other_predictions'], 'prediction')} of these prompts, on examples "
