@@ -7,7 +7,7 @@ import pandas as pd
 
 from abovechance.chance.baselines import BASELINES, TriedPrompts, compared
 from abovechance.chance.best_of import scale, score_of
-from abovechance.chance.verdicts import is_uneven, random_baselines, ranked
+from abovechance.chance.verdicts import is_uneven, random_baselines
 
 CURVE = (
     *("prompts", "expected_accuracy"),
@@ -36,19 +36,21 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     standardized = is_uneven(accuracy)
     member, different = pd.factorize(np.array(guessers, dtype=object))
     members = (member[:, None] == np.arange(len(different))).astype(np.int64)
-    best = int(np.flatnonzero(accuracy["prompt"] == ranked(accuracy)["prompt"].iloc[0])[0])
+    scores = np.array(
+        [
+            float(score_of(correct, guesser, standardized))
+            for correct, guesser in zip(accuracy["correct"], guessers, strict=True)
+        ]
+    )
+    best = int(scores.argmax())
     candidates = TriedPrompts(
         list(different),
         np.broadcast_to(members[best], members.shape),
         np.cumsum(members, axis=0),
         standardized,
     )
-    scores = [
-        float(score_of(correct, guesser, standardized))
-        for correct, guesser in zip(accuracy["correct"], guessers, strict=True)
-    ]
-    expected, deviation = greatest(np.array(scores))
-    repeated, repeated_deviation = greatest(np.array(scores), repetition=True)
+    expected, deviation = greatest(scores)
+    repeated, repeated_deviation = greatest(scores, repetition=True)
     against = compared(expected, candidates)
     accuracy_per_score = scale(guessers[best], standardized)[1] / guessers[best].examples
     return pd.DataFrame(
