@@ -173,7 +173,7 @@ def test_parts_that_no_prompt_can_be_chosen_and_tested_on_have_no_outcome():
 
 
 def test_scores_of_parts_are_counts_or_standardized():
-    """Who cannot but be at the mean, such as a prompt without examples, is at 0."""
+    """A prompt without examples, or with only sure answers, has the score 0."""
     counts = np.array([[[0, 0, 0], [1, 0, 0]], [[0, 4, 0], [0, 0, 3]]])
     part = heldout.Part(np.array([[0, 1], [3, 3]]), counts, np.array([0.25, 0.5, 1.0]), taken_for=None)
     centre, unit = part.scale(standardized=False)
@@ -541,7 +541,7 @@ def test_each_baseline_stands_beside_what_guessers_have_of_it():
 
 
 def test_differences_are_missing_without_pairs_and_without_resamples():
-    """Where one task alone has outcomes above chance, resamples without it have no area."""
+    """If only one task has outcomes above chance, resamples without this task have no area."""
     table = some_outcomes(6)
     table["above_on_test"] = (table["task"] == "t0") & table["above_on_test"]
     rows = difference(table, resamples=400).set_index("measure")

@@ -12,9 +12,9 @@ with logged(snakemake):
     files = snakemake.input
     tested = files.get("randomization")
     accuracy = read_tables(files.accuracy)
-    of_words = {}  # {a setting in words: its metric}, of imported results
+    metrics = {}  # of imported results, {setting in words: metric}
     for path in files.accuracy:
-        of_words |= read_made_from(path).get("metrics", {})
+        metrics |= read_made_from(path).get("metrics", {})
     table = judge(
         accuracy,
         read_tables(tested) if tested else None,
@@ -22,8 +22,6 @@ with logged(snakemake):
         read_table(files.left_out[0]) if files.get("left_out") else None,
         read_tables(files.selection),
         for_verdicts(read_tables(files.ladder)) if files.get("ladder") else None,
-        metrics={setting: of_words[setting.words] for setting, _ in by_setting(accuracy)}
-        if of_words
-        else None,
+        metrics={setting: metrics[setting.words] for setting, _ in by_setting(accuracy)} if metrics else None,
     ).table
     write_all([(VERDICTS, table), (VERDICT_COUNTS, verdict_counts(table))], snakemake.output)

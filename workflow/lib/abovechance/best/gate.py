@@ -145,7 +145,7 @@ class Gate:
         content
             What to keep of the candidate if it passes, such as its prompt; it must be writable as JSON.
         allow_missing
-            Whether to compare common examples if the candidate lacks some of the incumbent's.
+            Whether to compare only common examples if the candidate has no score on some of the incumbent's.
 
         Raises
         ------

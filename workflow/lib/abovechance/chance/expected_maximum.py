@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from abovechance.chance.baselines import BASELINES, TriedPrompts, compared
-from abovechance.chance.best_of import scale, score_of
-from abovechance.chance.verdicts import is_uneven, random_baselines
+from abovechance.chance.best_of import scale
+from abovechance.chance.verdicts import is_uneven, random_baselines, scores_of
 
 CURVE = (
     *("prompts", "expected_accuracy"),
@@ -36,12 +36,7 @@ def expected_maximum_curve(accuracy: pd.DataFrame) -> pd.DataFrame:
     standardized = is_uneven(accuracy)
     member, different = pd.factorize(np.array(guessers, dtype=object))
     members = (member[:, None] == np.arange(len(different))).astype(np.int64)
-    scores = np.array(
-        [
-            float(score_of(correct, guesser, standardized))
-            for correct, guesser in zip(accuracy["correct"], guessers, strict=True)
-        ]
-    )
+    scores = scores_of(accuracy)
     best = int(scores.argmax())
     candidates = TriedPrompts(
         list(different),

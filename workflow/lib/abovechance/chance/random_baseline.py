@@ -83,7 +83,7 @@ class RandomBaseline:
         """
         if not hasattr(choices, "items"):
             raise ValueError(f"choices is a {type(choices).__name__}: expected {{choices: examples}}")
-        for number in dict(choices.items()):
+        for number, _ in choices.items():
             if not isinstance(number, Real) or number < 1 or number != int(number):
                 raise ValueError(f"choices has {number!r}: expected whole numbers, at least 1")
         return cls._from_pairs((1 / number, examples) for number, examples in choices.items())

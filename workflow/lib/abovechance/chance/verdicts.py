@@ -24,6 +24,7 @@ from abovechance.chance.best_of import score_of
 from abovechance.chance.conclusion import with_conclusions
 from abovechance.chance.random_baseline import RandomBaseline, check_prompts
 from abovechance.chance.rounding import Correct, as_fraction
+from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.html import as_html
 from abovechance.core.settings import SETTING, by_setting
@@ -277,18 +278,20 @@ def is_uneven(accuracy: pd.DataFrame) -> bool:
     return counts_differ(numbers, int(accuracy["shots"].iloc[0]))
 
 
+def scores_of(accuracy: pd.DataFrame) -> Floats:
+    """(prompts,) the scores that prompts are compared by: accuracies, or standardized if they are uneven."""
+    standardized = is_uneven(accuracy)
+    pairs = zip(accuracy["correct"], random_baselines(accuracy), strict=True)
+    return np.array([float(score_of(correct, baseline, standardized)) for correct, baseline in pairs])
+
+
 def ranked(accuracy: pd.DataFrame) -> pd.DataFrame:
     """The rows of the table ``accuracy`` of one setting, the best prompt first, the lowest number on ties.
 
     Prompts are ordered by accuracy. If their examples are uneven (``is_uneven``), they are ordered by the
     standardized score: the distance from the mean of a random guesser, in its standard deviations.
     """
-    standardized = is_uneven(accuracy)
-    score = [
-        float(score_of(correct, baseline, standardized))
-        for correct, baseline in zip(accuracy["correct"], random_baselines(accuracy), strict=True)
-    ]
-    ordered = accuracy.assign(_score=score).sort_values(
+    ordered = accuracy.assign(_score=scores_of(accuracy)).sort_values(
         ["_score", "prompt"], ascending=[False, True], kind="stable"
     )
     return ordered.drop(columns="_score")

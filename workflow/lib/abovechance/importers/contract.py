@@ -56,7 +56,7 @@ class Options:
     chance
         Chance of a lucky guess on every example, where the results do not have the choices.
     of_one_guess
-        Whether this chance is that of one guess, because it was given as a number of choices.
+        Whether ``chance`` holds for one guess only, because the user stated the number of choices.
     metric
         The tool's metric that says whether an example is correct: its value in the log counts.
         Unless given, the log-likelihoods of the choices decide if the log has them, and otherwise the
@@ -179,7 +179,7 @@ class Run:
 
     @property
     def accepts_several(self) -> bool:
-        """Whether the metric's name shows that several guesses count."""
+        """Whether the metric counts several guesses at an example, as its name shows."""
         return accepts_several(self.metric_name or self.metric)
 
     @property

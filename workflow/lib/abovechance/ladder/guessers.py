@@ -182,7 +182,7 @@ def _listing(text: str, bare: str) -> str:
     if text == bare:
         return text
     start = _shared_start(text, bare)
-    while start and not text[start - 1].isspace():  # a cue can begin like a choice, and is no part of it
+    while start and not text[start - 1].isspace():  # only whole words: a cue can begin with a choice's letter
         start -= 1
     end = _shared_start(text[start:][::-1], bare[start:][::-1])
     while end and not text[-end - 1 :][:1].isspace():

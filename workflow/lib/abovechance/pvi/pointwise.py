@@ -141,10 +141,16 @@ def v_information(
         If a value is missing.
     """
     check_same_order(values, clusters)
+    numeric = _complete(values)
+    return clustered_mean(numeric, clusters, confidence)
+
+
+def _complete(values: ArrayLike) -> Floats:
+    """Return PVI as an array; InputError if a value is missing."""
     numeric = floats(values)
     if (missing := np.isnan(numeric)).any():
         raise InputError(f"value {int(missing.argmax())} of {numeric.size} is missing; expected PVI in bits")
-    return clustered_mean(numeric, clusters, confidence)
+    return numeric
 
 
 def by_group(
@@ -169,17 +175,15 @@ def by_group(
     Raises
     ------
     InputError
-        If there is not one group, or one cluster, for each value.
+        If there is not one group, or one cluster, for each value, or if a value is missing.
     """
     if isinstance(groups, Mapping | Set):
         raise InputError(f"groups are a {type(groups).__name__}; expected a list, one for each value")
     check_same_order(values, groups, clusters)
-    numeric = floats(values)
+    numeric = _complete(values)
     cluster_codes, _ = numbered(len(numeric), clusters)
     if len(groups) != len(numeric):
         raise InputError(f"{len(groups)} groups for {len(numeric)} values; expected one for each")
-    if (missing := np.isnan(numeric)).any():
-        raise InputError(f"value {int(missing.argmax())} of {numeric.size} is missing; expected PVI in bits")
     codes, names = pd.factorize(pd.Series([*groups], dtype=object), use_na_sentinel=False)
     return {
         name: v_information(numeric[codes == code], cluster_codes[codes == code])
