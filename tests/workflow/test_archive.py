@@ -97,7 +97,8 @@ def files_of(place: Path, study: str) -> list[Path]:
 def test_an_archive_made_twice_has_the_same_bytes(place, archive):
     before = file_sha256(archive)
     archive.unlink()
-    snakemake("archive", "--configfile", str(place / "sums.yaml"), directory=place)
+    completed = snakemake("archive", "--configfile", str(place / "sums.yaml"), directory=place)
+    assert "The study 'sums' is archived in:\n  results/sums/archive/sums.zip" in completed.stderr
     assert file_sha256(archive) == before
 
 

@@ -257,6 +257,9 @@ def bigbench_source():
 def finished():
     """What to look at now."""
     settings = workflow.dag_settings
+    if set(settings.targets) == {"archive"}:
+        files = "".join(f"\n  {name}" for name in ARCHIVES)
+        return f"\nThe study '{STUDY['study']}' is archived in:{files}"
     partly = settings.targets or settings.until or settings.omit_from
     if partly or not Path(RESULTS, "report.html").is_file():
         return ""

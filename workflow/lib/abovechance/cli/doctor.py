@@ -68,7 +68,9 @@ def doctor(
             print_text(f"\n{severity}: {check}")
             for diagnosis in group if show_all else group[:MOST_SHOWN]:
                 names = f" ({diagnosis.model}, {diagnosis.task})" if diagnosis.model else ""
-                print_text(printable(f"  {diagnosis.file}{names}: {diagnosis.suspicion.evidence}."))
+                evidence = diagnosis.suspicion.evidence
+                end = "" if evidence.endswith("?") else "."
+                print_text(printable(f"  {diagnosis.file}{names}: {evidence}{end}"))
             if len(group) > MOST_SHOWN and not show_all:
                 print_text(f"  {len(group) - MOST_SHOWN} more: --all")
             print_text(f"  Likely cause: {printable(group[0].suspicion.cause)}.")
