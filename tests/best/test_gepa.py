@@ -104,7 +104,10 @@ def test_a_resumed_search_goes_on_with_its_state(tmp_path: Path) -> None:
     assert len(resumed.gate.decisions) == len(prompts) - 1 > tested
     assert resumed.prompt == {"prompt": "0"}
     foreign = GateCallback(path=path)
-    with pytest.raises(InputError, match="the search starts with another seed than that of"):
+    of_another = (
+        "the search starts with another seed than that of .*; use the same seed, or another file for a"
+    )
+    with pytest.raises(InputError, match=of_another):
         search(300, seed="100", callbacks=[foreign], stop_callbacks=[foreign])
 
 
@@ -128,6 +131,17 @@ def test_a_candidate_that_gepa_lost_is_kept_by_the_gate(tmp_path: Path) -> None:
         _ = resumed.incumbent
     assert resumed.gate is not None
     assert len(resumed.gate.decisions) == 2
+
+
+def test_a_candidate_is_compared_on_the_examples_that_gepa_evaluated(tmp_path: Path) -> None:
+    guard = GateCallback(planned=1, path=tmp_path / "gate.json")
+    guard.on_valset_evaluated(event(0, "seed", 0.0))
+    rival = event(1, "better", 1.0)
+    del rival["scores_by_val_id"][0], rival["scores_by_val_id"][1]
+    guard.on_valset_evaluated(rival)
+    assert guard.gate is not None
+    (decision,) = guard.gate.decisions
+    assert (decision.examples, guard.incumbent) == (10, 1)
 
 
 def test_an_error_of_the_gate_is_raised_though_gepa_only_logs_it(tmp_path: Path) -> None:

@@ -10,7 +10,13 @@ from hypothesis import given, settings, strategies as st
 
 from abovechance.best import selection
 from abovechance.best.candidates import Candidates
-from abovechance.best.selection import above_start, exchanged_with_start, selection_null, sign_flips
+from abovechance.best.selection import (
+    above_start,
+    exchanged_with_start,
+    selection_null,
+    sign_flips,
+    start_draws,
+)
 from abovechance.core.errors import InputError
 from tests.best.simulated import answers, notebook_rows, some_candidates
 
@@ -321,6 +327,7 @@ def test_the_start_is_not_above_itself():
         [[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 0, 1]],
         [[1, 0.5, 1, nan], [0, 0.25, nan, 0], [0.75, nan, 0.5, 1]],
         [[0, 0, nan, 0], [1, 1, nan, 0.5], [nan, nan, 1, nan]],
+        [[1, 0, 0.5, 0.5], [0.4, 1, nan, nan], [0.9, 0.1, 1, 0.7]],
     ],
 )
 def test_all_exchanges_with_the_start(scores):
@@ -354,6 +361,18 @@ def test_rare_right_answers_of_the_start_are_no_evidence_for_others(accuracy):
         for _ in range(150)
     )
     assert rejected / 150 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_scores_are_exchanged_only_if_the_start_has_few_right_answers_and_several_rivals():
+    scores = np.zeros((3, 30))
+    scores[0, :9] = scores[1:, 5:25] = 1.0
+    few, alone = Candidates.from_scores(scores), Candidates.from_scores(scores[:2])
+    assert start_draws(few, 0, 700) == [700, 700]
+    assert start_draws(alone, 0, 700) == [700]
+    scores[0, 9] = 1.0
+    assert start_draws(Candidates.from_scores(scores), 0, 700) == [700]
+    five = Candidates.from_scores(scores[:, 5:10])
+    assert start_draws(five, 0, 700) == [700]  # the signs are enumerated, the exchanges are not
 
 
 def test_bad_candidates_do_not_hide_a_better_one():
