@@ -130,6 +130,23 @@ def test_a_lighteval_run_as_a_whole(tmp_path):
     assert "lighteval" in str(error.value)
 
 
+def test_an_estimate_of_item_response_theory_is_no_mean(tmp_path):
+    rows = [lighteval_row(place, [-1.0, -2.0], place) for place in range(2)]
+    for row in rows:
+        row["metric"] = {"irt": row["metric"]["acc"], "gpirt": row["metric"]["acc"]}
+    path = write_lighteval(tmp_path, rows)
+    results = tmp_path / "results" / "org" / "model" / "results_2026-11-21T07-37-03.488596.json"
+    results.parent.mkdir(parents=True)
+    results.write_text(json.dumps({"results": {"community:sums:3": {"gpirt": 0.4}}}))
+    (run,) = read_runs([path], Options(metric="gpirt"))
+    assert run.reported is None
+    assert run.rows["correct"].tolist() == [True, False]
+    assert run.notes[0] == (
+        f"{path.name}: {results} (gpirt), 0.4, is estimated by item response theory; the mean over examples "
+        "is judged here"
+    )
+
+
 def test_lighteval_files_of_other_names(tmp_path):
     rows = [lighteval_row(place, [-2.0, -1.0], 1) for place in range(2)]
     for row in rows:

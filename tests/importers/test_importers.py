@@ -9,6 +9,7 @@ import sys
 import warnings
 import zipfile
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
 from abovechance.importers import Options, diagnose, prompt_names, read_runs, uneven_notes
+from abovechance.importers.every_eval_ever import aggregate_of
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
 from tests.doctor.logs import sound, write_records
@@ -446,6 +448,17 @@ def test_an_inspect_sample_that_was_written_again_replaces_the_earlier_one(tmp_p
             archive.writestr(member, json.dumps(value))
     rows = imported(tmp_path / "log.eval", prompts=1)
     assert sorted(zip(rows["example"], rows["correct"], strict=True)) == [("0", True), ("1", False)]
+
+
+def test_the_list_of_logs_that_inspect_writes_for_a_set_is_no_log(tmp_path):
+    headers = {}
+    for model in "ab":
+        files = inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")])
+        files["header.json"]["eval"] |= {"model": model}
+        headers[f"{model}.eval"] = files["header.json"]
+        write_zstandard_zip(tmp_path / f"{model}.eval", files)
+    (tmp_path / "logs.json").write_text(json.dumps(headers))
+    assert sorted(run.model for run in read_runs([tmp_path], Options())) == ["a", "b"]
 
 
 def test_inspect_samples_in_several_files_are_not_read(tmp_path):
@@ -873,6 +886,46 @@ def test_choices_that_a_record_lists_twice_are_listed_once(choices, chance, tmp_
     )
     path = write_records(log, tmp_path)
     assert imported(path, prompts=1)["chance"].tolist() == pytest.approx([chance] * 3)
+
+
+def change_rows(path: Path, change: Callable[[int, dict[str, Any]], list[dict[str, Any]]]) -> None:
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    changed = [row for place, old in enumerate(rows) for row in change(place, old)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in changed))
+
+
+def test_one_epoch_of_rows_that_inspect_wrote_for_each_epoch_is_used(tmp_path):
+    path = write_records(sound(0, 3), tmp_path)
+
+    def of_epochs(place, row):
+        wrong = {"evaluation": {"score": 0.0, "is_correct": False}}
+        return [row | {"metadata": {"epoch": "1"}}, row | wrong | {"metadata": {"epoch": "2"}}]
+
+    alone = imported(path, prompts=1)
+    change_rows(path, of_epochs)
+    aggregate_of(path).unlink()
+    pd.testing.assert_frame_equal(imported(path, prompts=1), alone)
+    (run,) = read_runs([path], Options(epoch=2))
+    assert not run.rows["correct"].any()
+    assert run.notes[0] == f"{path.name}: the log has 2 epochs; epoch 2 is used (--epoch)"
+    with pytest.raises(InputError, match="has no epoch 3; it has 1, 2"):
+        imported(path, prompts=1, epoch=3)
+
+
+def test_a_record_that_contradicts_its_references_has_no_known_chance(tmp_path):
+    """Several choices can be correct if the converter wrote the first of them only."""
+    path = write_records(sound(0, 3), tmp_path)
+    aggregate_of(path).unlink()
+
+    def opposite(place, row):
+        correct = not row["evaluation"]["is_correct"]
+        return [row | {"evaluation": {"score": float(correct), "is_correct": correct}}]
+
+    change_rows(path, opposite)
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1)
+    change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
+    assert imported(path, prompts=1)["chance"].tolist() == [0.2] * 3
 
 
 def test_rows_of_every_eval_ever_can_have_a_name_as_of_lm_evaluation_harness(tmp_path):

@@ -269,10 +269,10 @@ def test_what_a_target_means_does_not_depend_on_the_metric(tmp_path, recorded):
         sample |= {"metrics": ["acc", "acc_norm"], "acc_norm": 1.0 - sample["acc"]}
         if recorded == "nothing":
             del sample["acc"]
-            sample["metrics"] = ["acc_norm"]
+            sample |= {"metrics": ["acc_norm"], "acc_norm": 0.0}
         samples.append(sample)
     rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc_norm")
-    assert rows["correct"].tolist() == [False, True, True, True]
+    assert rows["correct"].tolist() == ([False, True, True, True] if recorded == "acc" else [False] * 4)
     assert rows["chance"].tolist() == pytest.approx([1 / 3] * 4)
     if recorded == "acc":
         assert [row.index(True) for row in rows["right"]] == [0, 1, 2, 1]
@@ -291,7 +291,9 @@ def test_choices_that_are_numbers_and_read_the_same_have_the_chance_of_one(tmp_p
 
 
 def test_an_exact_match_of_choices_has_no_chance(tmp_path):
-    samples = [lm_sample(place, [-1.0, -2.0], place, exact_match=0.0, acc_norm=1.0) for place in range(2)]
+    samples = [
+        lm_sample(place, [-1.0, -2.0], place, exact_match=0.0, acc_norm=1.0 - place) for place in range(2)
+    ]
     for sample in samples:
         del sample["acc"]
         sample["metrics"] = ["exact_match", "acc_norm"]
@@ -302,10 +304,47 @@ def test_an_exact_match_of_choices_has_no_chance(tmp_path):
 
 
 def test_an_acc_that_is_a_share_does_not_keep_another_metric_from_being_read(tmp_path):
-    samples = [lm_sample(place, [-1.0, -2.0], place, acc=0.5, acc_norm=1.0) for place in range(2)]
+    samples = [lm_sample(place, [-1.0, -2.0], 0, acc=0.5, acc_norm=1.0 - place) for place in range(2)]
     samples = [sample | {"metrics": ["acc", "acc_norm"]} for sample in samples]
     rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc_norm")
-    assert rows["correct"].tolist() == [True, True]
+    assert rows["correct"].tolist() == [True, False]
+    assert rows["chance"].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(("metric", "scores"), [("acc", [-3.0, -1.0, -2.0]), ("em", [-3.0, -1.0, -2.0])])
+def test_a_metric_that_counts_more_choices_than_the_target_names_has_no_known_chance(
+    metric, scores, tmp_path
+):
+    """As BBQ's unknown answers and ReCoRD's entities: a choice that is not the target is correct."""
+    samples = [lm_sample(0, [-1.0, -2.0, -3.0], 0), lm_sample(1, scores, 2)]
+    for sample, correct in zip(samples, (1.0, 1.0), strict=True):
+        del sample["acc"]
+        sample |= {"metrics": [metric], metric: correct}
+    path = write_lm(tmp_path, samples)
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1, metric=metric)
+    (run,) = read_runs([path], Options(metric=metric, chance=0.5))
+    assert run.rows["correct"].all()
+    assert (
+        f"its targets do not say which choices {metric} counts as correct; for --choices or" in run.notes[0]
+    )
+
+
+def test_a_metric_may_choose_by_log_likelihoods_per_character(tmp_path):
+    sample = with_choices(lm_sample(0, [-2.0, -3.0], 1), ["ab", "abcdef"])
+    del sample["acc"]
+    path = write_lm(tmp_path, [sample | {"metrics": ["acc_norm"], "acc_norm": 1.0}])
+    assert imported(path, prompts=1, metric="acc_norm")["chance"].tolist() == [0.5]
+
+
+def test_an_accuracy_of_another_form_is_not_judged_by_log_likelihoods(tmp_path):
+    sample = lm_sample(0, [-1.0, -2.0], 0)
+    del sample["acc"]
+    pair = sample | {"metrics": ["acc_ambig"], "acc_ambig": [1, 0]}
+    with pytest.raises(InputError, match="has the metrics acc_ambig; expected one that is 0 or 1"):
+        imported(write_lm(tmp_path, [pair]), prompts=1)
+    (run,) = read_runs([write_lm(tmp_path, [sample | {"metrics": ["mcc"], "mcc": [0, 0]}])], Options())
+    assert "its metrics (mcc) do not say whether an example is correct" in run.notes[0]
 
 
 def test_a_log_that_is_compressed_is_no_missing_one(tmp_path):
@@ -344,7 +383,7 @@ def test_what_the_tool_recorded_differently_is_an_error_with_the_first_sample(tm
         InputError, match="example '7' is wrong by its log-l.*recorded it as correct .1 of 3.*--metric"
     ):
         imported(write_lm(tmp_path, samples), prompts=1)
-    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc")
+    rows = imported(write_lm(tmp_path, samples), prompts=1, metric="acc", chance=0.5)
     assert rows["correct"].tolist() == [True, True, False]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from abovechance.metrics.names import is_other_metric, is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
-OPTIONS = ("metric",)
+OPTIONS = ("metric", "epoch")
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
 PERCENT = 100  # the largest score on the other scale of shares
@@ -88,7 +89,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:
                     raise UnsupportedMetric(
                         f"{path}, {task}: has no result '{result}'; {use_metric(results)}"
                     )
-                runs.append(_run(path, model, task, result, results[result], aggregate))
+                rows, notes = _of_epoch(results[result], options.epoch or 1, path)
+                run = _run(path, model, task, result, rows, aggregate)
+                runs.append(replace(run, notes=notes + run.notes))
             except UnsupportedMetric as error:
                 if options.complete:
                     raise
@@ -158,6 +161,23 @@ def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
     if len(names) > 1 and options.command != "doctor":
         raise InputError(f"{place}: has the results {', '.join(names)}; {use_metric(names)}")
     return names
+
+
+def _of_epoch(
+    rows: list[tuple[str, dict[str, Any]]], epoch: int, path: Path
+) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
+    """Return the rows of one epoch, if inspect's epochs have rows of their own, and a note."""
+    by_epoch: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for place, row in rows:
+        with as_written_by(TOOL, place):
+            number = (row.get("metadata") or {}).get("epoch", 1)
+        by_epoch.setdefault(str(number), []).append((place, row))
+    if len(by_epoch) < 2:
+        return rows, []
+    if str(epoch) not in by_epoch:
+        raise UnsupportedMetric(f"{path}: has no epoch {epoch}; it has {', '.join(by_epoch)}")
+    note = f"{path.name}: the log has {len(by_epoch)} epochs; epoch {epoch} is used (--epoch)"
+    return by_epoch[str(epoch)], [note]
 
 
 def _run(
@@ -303,14 +323,13 @@ def _output(row: dict[str, Any]) -> str | None:
 def _mark_choices(rows: list[dict[str, Any]]) -> None:
     """Set the chance, and the predicted and correct choices under the first meaning that fits all rows."""
     with_choices = [row for row in rows if row["choices"] is not None]
-    for row in with_choices:
-        if len(row["references"]) == 1:  # one choice is correct, whichever it is
-            row["chance"] = 1 / len(row["choices"])
+    is_contradicted = False
     for meaning in MEANINGS:
         marks = [[meaning(text, row["choices"]) for text in row["references"]] for row in with_choices]
         if any(None in places or not places for places in marks):
             continue
         predicted = [_by_text(row["answer"] or "", row["choices"]) for row in with_choices]
+        is_contradicted = True
         if all(
             place is None or (place in places) == row["correct"]
             for place, places, row in zip(predicted, marks, with_choices, strict=True)
@@ -328,6 +347,9 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
                     row["right"] = [number in places for number in range(len(row["choices"]))]
                     row["chance"] = len({*places}) / len(row["choices"])
             return
+    for row in with_choices:
+        if len(row["references"]) == 1 and not is_contradicted:  # one choice is correct, whichever it is
+            row["chance"] = 1 / len(row["choices"])
 
 
 def _by_text(text: str, choices: list[str]) -> int | None:

@@ -56,10 +56,11 @@ def find(path: Path) -> list[Path]:
 
 
 def _is_log(path: Path) -> bool:
-    """Return whether a JSON file begins as a log of inspect does."""
+    """Return whether a JSON file begins as a log of inspect does, and not as its list of logs (logs.json)."""
     with path.open("rb") as file:
         head = file.read(1000)
-    return all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
+    is_list = re.match(rb'\s*\{\s*"[^"]*\.(eval|json)"', head)
+    return not is_list and all(key in head for key in (b'"version"', b'"status"', b'"eval"'))
 
 
 def read(path: Path, options: Options) -> Iterator[Run]:

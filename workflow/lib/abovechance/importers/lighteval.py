@@ -40,6 +40,7 @@ TOOL = "lighteval"
 OPTIONS = ("metric",)
 LOOKS_LIKE = f"{TOOL}'s details_<task>_<date>.parquet (made with --save-details)"
 METRICS = ("acc", "exact_match", "em", "quasi_exact_match")
+ESTIMATED = ("irt", "pirt", "gpirt")  # of tinyBenchmarks: what is reported is no mean
 
 
 def find(path: Path) -> list[Path]:
@@ -88,6 +89,12 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
     reported = _reported(path, name, match[2], metric or "acc") if match else None
+    if reported is not None and reported.accuracy is not None and metric in ESTIMATED:
+        notes.append(
+            f"{path.name}: {reported.place}, {reported.accuracy:g}, is estimated by item response theory; the "
+            "mean over examples is judged here"
+        )
+        reported = None
     yield Run(
         file=str(path),
         model=model or "model",

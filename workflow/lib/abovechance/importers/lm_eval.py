@@ -201,6 +201,16 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
     rows = rows_of(chosen, metric)
     if options.metric is None:
         notes += metric_note(results.task, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
+    if metric is None and chosen[0].metrics and not any("acc" in sample.metrics for sample in chosen):
+        notes.append(
+            f"{path.name}: its metrics ({', '.join(chosen[0].metrics)}) do not say whether an example is "
+            "correct; the choice with the largest log-likelihood is compared with the target"
+        )
+    if metric not in (None, "exact_match") and chosen[0].scores and rows["chance"].isna().all():
+        notes.append(
+            f"{path.name}: its targets do not say which choices {metric} counts as correct; for --choices or "
+            "--chance, note that these can be several"
+        )
     if ties := int(rows["tie"].sum()):
         notes.append(f"{path.name}: {tied(ties)}")
     elif metric == "acc" and (ties := sum(map(is_tie, chosen))):
@@ -306,7 +316,9 @@ def _metric(samples: list[Sample], options: Options) -> str | None:
         return usual
     graded = _other_metrics(samples, None)
     if not graded:
-        if not scored and (names := samples[0].metrics):
+        names = samples[0].metrics
+        # an accuracy of another form, such as a pair of values, is not that of the likeliest choice
+        if names and (not scored or any(name.startswith("acc") for name in names)):
             raise UnsupportedMetric(
                 f"{samples[0].place}: has the metrics {', '.join(names)}; expected one that is 0 or 1 for "
                 "each example"

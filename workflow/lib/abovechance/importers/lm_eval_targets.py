@@ -8,7 +8,7 @@ are right where the tool recorded so is taken.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -41,10 +41,7 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
         else:
             readings.append(correct_choices)
     if metric is not None:  # targets are needed for the chance and the correct choices alone
-        agreed: Sequence[set[int] | None] = _agreed(samples, readings) or [None] * len(samples)
-        return pd.DataFrame(
-            [_recorded(sample, metric, correct) for sample, correct in zip(samples, agreed, strict=True)]
-        )
+        return _by_metric(samples, readings, metric)
     if not readings:
         raise max(problems, key=itemgetter(0))[1]  # of the reading that most samples agree with
     candidates = [
@@ -60,12 +57,22 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
     return pd.DataFrame(next((rows for rows in candidates if all(map(_agrees, rows))), candidates[0]))
 
 
-def _agreed(samples: list[Sample], readings: list[list[set[int]]]) -> list[set[int]] | None:
-    """Return the reading of targets that agrees with ``acc``; None if no reading does, or several can."""
-    if all("acc" in sample.metrics and sample.fields["acc"] in (0, 1) for sample in samples):
-        readings = [reading for reading in readings if all(map(_agrees_with_acc, samples, reading))]
-        return readings[0] if readings else None
-    return readings[0] if readings and readings[0] == readings[-1] else None
+def _by_metric(samples: list[Sample], readings: list[list[set[int]]], metric: str) -> pd.DataFrame:
+    """Return the rows as recorded, with the correct choices if the log agrees with one reading of targets.
+
+    If it contradicts all readings, more choices are correct than the targets name, and the chance is unknown.
+    """
+    has_acc = all("acc" in sample.metrics and sample.fields["acc"] in (0, 1) for sample in samples)
+    agrees = _agrees_with_acc if has_acc else partial(_agrees_with_metric, metric=metric)
+    agreeing = [reading for reading in readings if all(map(agrees, samples, reading))]
+    is_known = bool(agreeing) and (has_acc or agreeing[0] == agreeing[-1])
+    known: list[set[int]] | list[None] = agreeing[0] if is_known else [None] * len(samples)
+    rows = pd.DataFrame(
+        [_recorded(sample, metric, correct) for sample, correct in zip(samples, known, strict=True)]
+    )
+    if readings and not agreeing:
+        rows["chance"] = float("nan")
+    return rows
 
 
 def is_tie(sample: Sample) -> bool:
@@ -76,6 +83,26 @@ def _agrees_with_acc(sample: Sample, correct_choices: set[int]) -> bool:
     largest = max(sample.scores)
     likeliest = {place for place, score in enumerate(sample.scores) if score == largest}
     return len(likeliest) != 1 or bool(likeliest & correct_choices) == sample.recorded("acc")
+
+
+def _agrees_with_metric(sample: Sample, correct_choices: set[int], metric: str) -> bool:
+    """Return whether a sample that is recorded as correct has a correct choice that may be the chosen one.
+
+    Metrics choose by log-likelihoods, or by those per character or byte.
+    """
+    texts = [text or "" for text in sample.texts]
+    if sample.fields.get(metric) != 1 or "mutual_info" in metric or not all(text.strip() for text in texts):
+        return True
+    written = [
+        texts,
+        [text.strip() for text in texts],
+        [text.removeprefix(sample.delimiter) for text in texts],
+    ]
+    lengths = [[1] * len(texts), *([len(text) or 1 for text in row] for row in written)]
+    lengths += [[len(text.encode()) or 1 for text in row] for row in written]
+    per_unit = np.array(sample.scores) / np.array(lengths)
+    likeliest = {*np.flatnonzero((per_unit == per_unit.max(axis=1, keepdims=True)).any(axis=0)).tolist()}
+    return bool(likeliest & correct_choices)
 
 
 def _agrees(row: dict[str, Any]) -> bool:
