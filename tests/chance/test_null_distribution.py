@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
@@ -704,6 +705,37 @@ def test_a_metric_of_ones_own_may_take_labels_as_equal_that_are_written_differen
 
     result = null_distribution(forgiving, ["Yes", "No"] * 6, ["yes", "no"] * 6)
     assert (result.observed, result.p) == (1.0, pytest.approx(1 / comb(12, 6)))
+
+
+def test_terms_of_a_metric_of_ones_own_get_the_labels_themselves():
+    """Three of eleven labels are rare, and count ten times if they are right."""
+
+    def credit(prediction, gold):
+        return (10.0 if gold == "rare" else 1.0) * (prediction == gold)
+
+    def value(predictions, gold):
+        return float(np.mean([credit(p, g) for p, g in zip(predictions, gold, strict=True)]))
+
+    def terms(predictions, gold):
+        return Terms(lambda p, g: np.array([[credit(a, b) / len(predictions) for b in g] for a in p]))
+
+    gold = ["rare"] * 3 + ["b"] * 4 + ["c"] * 4
+    row = ["rare"] * 3 + ["c"] * 4 + ["b"] * 4
+    plain, summed = (
+        null_distribution(Metric("credit", "", value, terms=of_metric), row, gold, draws=20_000)
+        for of_metric in (None, terms)
+    )
+    assert plain.observed == summed.observed == pytest.approx(30 / 11)
+    assert summed.expected == pytest.approx(plain.expected, abs=0.02)
+    assert summed.p == pytest.approx(plain.p, abs=0.003)
+
+
+def test_arrays_of_arrow_hold_the_labels_of_python():
+    labels = [1, 2, 3, 4, 1, 2]
+    for row, gold in ((labels, pa.array(labels)), (pa.array(labels), labels)):
+        assert null_distribution("accuracy", row, gold).observed == 1.0
+    with pytest.raises(InputError, match="example 1: the gold answer is missing"):
+        null_distribution("accuracy", ["a", "b"], pa.array(["a", None]))
 
 
 def test_a_single_candidate_has_permutations_of_its_own():

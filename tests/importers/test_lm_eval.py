@@ -10,6 +10,7 @@ import pytest
 from abovechance.core.errors import InputError
 from abovechance.importers import Options, diagnose, read_runs
 from tests.importers.reading import imported
+from tests.running import run as run_command
 
 # --- lm-evaluation-harness -------------------------------------------------------------------
 
@@ -328,6 +329,17 @@ def test_a_metric_that_counts_more_choices_than_the_target_names_has_no_known_ch
     assert (
         f"its targets do not say which choices {metric} counts as correct; for --choices or" in run.notes[0]
     )
+
+
+def test_an_imported_file_keeps_the_metric_of_its_log(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], 0, acc_norm=1.0 - place) for place in range(2)]
+    log = write_lm(tmp_path, [sample | {"metrics": ["acc", "acc_norm"]} for sample in samples])
+    path = tmp_path / "log.parquet"
+    options = ("--each-file", "--metric", "acc_norm", "--output", str(path))
+    assert run_command("import", str(log), *options).returncode == 0
+    (of_file,) = read_runs([path], Options())
+    assert of_file.metric == "acc_norm"
+    assert "Metric: acc_norm" in run_command("check", str(path), "--prompts", "1").stdout
 
 
 def test_a_metric_may_choose_by_log_likelihoods_per_character(tmp_path):

@@ -16,7 +16,7 @@ from abovechance.core.errors import InputError, located
 from abovechance.core.reading import heading
 from abovechance.core.untrusted import printable
 from abovechance.ladder.floors import above_floor
-from abovechance.metrics.answers import is_by_equality, written_differently
+from abovechance.metrics.answers import written_differently
 from abovechance.metrics.files import PredictionFile, has_scores, read_predictions, read_scores
 from abovechance.metrics.registry import BUILT_IN, WITH_K, metric as metric_of_name
 
@@ -109,7 +109,7 @@ def chance(
             names=file.names,
         )
     predicted = [value for row in file.predictions for value in row]
-    if is_by_equality(chosen) and (pair := written_differently(predicted, file.gold, file.choices)):
+    if chosen.by_equality and (pair := written_differently(predicted, file.gold, file.choices)):
         prediction, label = map(printable, pair)
         tell_note(f"the prediction '{prediction}' counts as wrong, but may be the same label as '{label}'")
     if as_json:

@@ -154,7 +154,8 @@ def _arranged(task: str, shots: int, rows: pd.DataFrame, clusters: pd.Series[int
     if (twice := rows.duplicated(["model", "seed", "prompt", "example"])).any():
         row = rows[twice].iloc[0]
         raise InputError(
-            f"{name}: example '{row['example']}' occurs twice for '{row['model']}'; expected one row"
+            f"{name}: example '{row['example']}' occurs twice for '{row['model']}'; expected one row "
+            "(are several variants of the task, such as subsets, under one name?)"
         )
     models, total = list(dict.fromkeys(rows["model"])), rows["example"].nunique()
     rows, notes, repeats = _same_prompts(rows, models, name)

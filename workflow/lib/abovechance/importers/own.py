@@ -12,7 +12,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
 from abovechance.core.settings import SETTING, by_setting
 from abovechance.importers.contract import Options, Run
-from abovechance.results.imported import names_of_prompts, read_imported, settings_in
+from abovechance.results.imported import metrics_of, names_of_prompts, read_imported, settings_in
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.study.config_file import predictions_files
 
@@ -49,11 +49,12 @@ def _has_predictions(path: Path) -> bool:
 def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
     """One run for each setting, its prompts by their names; by their numbers where they have none."""
     settings_in(path)
-    names = names_of_prompts(path)
+    names, metrics = names_of_prompts(path), metrics_of(path)
     is_drawn = (path.parent.parent / "evaluation_sets").is_dir()
     for rows in read_imported(path):
         for setting, setting_rows in by_setting(rows):
             table = setting_rows.drop(columns=SETTING).astype({"prompt": str, "example": str})
             of_setting = dict(enumerate(names.get(setting.words, [])))
             table["prompt"] = [of_setting.get(int(number), number) for number in table["prompt"]]
-            yield Run(str(path), *setting, table, is_drawn=is_drawn)
+            metric = metrics.get(setting.words, "accuracy")
+            yield Run(str(path), *setting, table, metric=metric, is_drawn=is_drawn)

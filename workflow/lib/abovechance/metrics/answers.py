@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from abovechance.core.errors import InputError
 from abovechance.core.reading import number
@@ -26,13 +27,13 @@ def in_form(
                 f"{noun} are a {type(values).__name__}; expected a list, in the same order of examples for "
                 "predictions and gold answers"
             )
-    answers = [*gold]
-    choices = None if choices is None else [*choices]
+    answers = _listed(gold)
+    choices = None if choices is None else _listed(choices)
     if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:
         raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
-    rows = [*(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)]
+    rows = _listed(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)
     is_nested = len(rows) > 0 and all(_is_row(row, len(answers), metric) for row in rows)
-    candidates = [[*row] for row in rows] if is_nested else [rows]
+    candidates = [_listed(row) for row in rows] if is_nested else [rows]
     for place, row in enumerate(candidates):
         if len(row) != len(answers) or not answers:
             raise InputError(
@@ -49,9 +50,9 @@ def in_form(
     return rows_of_metric, [convert_gold(answer) for answer in answers], listed
 
 
-def is_by_equality(metric: Metric) -> bool:
-    """Return whether a metric compares labels for equality; a function of one's own may compare otherwise."""
-    return metric.answers == "label" and metric.terms is not None
+def _listed(values: Any) -> list[Any]:
+    """Return values as a list; those of Arrow as Python's, because its scalars equal nothing else."""
+    return [value.as_py() if isinstance(value, pa.Scalar) else value for value in values]
 
 
 def is_missing(answer: Any) -> bool:
@@ -69,7 +70,7 @@ def _check_labels(
             f"predictions are like {predictions[0]!r:.40} and gold answers like {gold[0]!r:.40}; expected "
             "labels of one type"
         )
-    pair = written_differently(predictions, gold, choices) if is_by_equality(metric) else None
+    pair = written_differently(predictions, gold, choices) if metric.by_equality else None
     if pair and {*predictions}.isdisjoint(_labels(gold, choices)):
         among = "gold answers" if choices is None else "choices"
         raise InputError(
@@ -123,7 +124,7 @@ def _check_choices(metric: Metric, answers: list[Any], choices: Sequence[Sequenc
 
 def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return functions that convert a prediction and a gold answer to the form that the metric needs."""
-    if is_by_equality(metric):
+    if metric.by_equality:
         codes: dict[Any, int] = {}
 
         def code(value: Any) -> int:

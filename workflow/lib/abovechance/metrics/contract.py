@@ -59,7 +59,7 @@ class Metric:
     value
         Returns the metric of (examples,) predictions and (examples,) gold answers: one number.
     answers
-        The form of predictions and gold answers: ``label`` (equal or not), ``text``, ``set``, ``ranking``
+        The form of predictions and gold answers: ``label``, ``text``, ``set``, ``ranking``
         (predictions are ranked items, gold answers are sets of relevant items), ``number`` or ``attempts``
         (predictions are several texts, the gold answer is one).
     terms
@@ -71,6 +71,9 @@ class Metric:
         True if ``value`` also accepts (draws, examples) gold answers and then returns (draws,) numbers.
     higher_is_better
         False for errors.
+    by_equality
+        True if labels are only compared for equality. Then ``value`` and ``terms`` get whole numbers in place
+        of labels.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Metric:
     frequencies: bool = False
     vectorized: bool = False
     higher_is_better: bool = True
+    by_equality: bool = False
 
     @property
     def sign(self) -> float:

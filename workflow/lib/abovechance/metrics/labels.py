@@ -90,6 +90,7 @@ METRICS = (
         "share of examples with the correct label",
         _of_scikit_learn(metrics.accuracy_score),
         terms=_accuracy,
+        by_equality=True,
     ),
     Metric(
         "balanced_accuracy",
@@ -97,6 +98,7 @@ METRICS = (
         _of_scikit_learn(metrics.balanced_accuracy_score),
         terms=_balanced,
         frequencies=True,
+        by_equality=True,
     ),
     Metric(
         "f1_macro",
@@ -104,12 +106,14 @@ METRICS = (
         _of_scikit_learn(metrics.f1_score, average="macro", zero_division=0),
         terms=_f1_macro,
         frequencies=True,
+        by_equality=True,
     ),
     Metric(
         "f1_micro",
         "F1 of all labels together; for one label per example, it equals accuracy",
         _of_scikit_learn(metrics.f1_score, average="micro", zero_division=0),
         terms=_accuracy,
+        by_equality=True,
     ),
     Metric(
         "mcc",
@@ -117,6 +121,7 @@ METRICS = (
         _of_scikit_learn(metrics.matthews_corrcoef),
         terms=_mcc,
         frequencies=True,
+        by_equality=True,
     ),
     Metric(
         "kappa",
@@ -124,5 +129,6 @@ METRICS = (
         _of_scikit_learn(metrics.cohen_kappa_score),
         terms=_kappa,
         frequencies=True,
+        by_equality=True,
     ),
 )

@@ -208,3 +208,9 @@ def names_of_prompts(path: Path) -> dict[str, list[str]]:
     kinds = (made_from.get(key) for key in ("prompts", "prompt_names"))
     names: dict[str, list[object]] = next((kind for kind in kinds if isinstance(kind, dict)), {})
     return {setting: [*map(str, of_setting)] for setting, of_setting in names.items()}
+
+
+def metrics_of(path: Path) -> dict[str, str]:
+    """Return {setting in words: the metric} of a file of ``abovechance import``; empty without metrics."""
+    names = read_made_from(path).get("metrics")
+    return {setting: str(name) for setting, name in names.items()} if isinstance(names, dict) else {}
