@@ -225,6 +225,7 @@ def test_the_best_of_correlated_candidates():
         ((nan, 10, 3), "score is nan; expected a number from 0 to 1"),
         ((0.5, 10, 3, 1.0), "correlation is 1.0; expected a number from 0, below 1"),
         ((0.5, 10, 3, -0.1), "correlation is -0.1; expected a number from 0, below 1"),
+        ((0.5, 10.5, 3), "3 candidates on 10.5 examples; expected at least 1 of each"),
         ((0.5, 10, 0), "0 candidates on 10 examples; expected at least 1 of each"),
         ((0.5, 0, 3), "3 candidates on 0 examples; expected at least 1 of each"),
         ((0.5, 10**8, 3), "examples is 100000000; expected at most 10,000,000"),
@@ -316,3 +317,8 @@ def test_scores_that_are_no_rounded_shares_are_not_counted():
 def test_numbers_of_examples_are_whole_and_one_for_each_candidate(examples):
     with pytest.raises(InputError, match="expected a whole number, or one for each candidate"):
         judge_reported([1, 0.5], examples)
+
+
+def test_numbers_of_numpy_may_have_few_bits():
+    small = expected_best(0.4, np.int8(20), np.int8(100), estimated=True)
+    assert small == expected_best(0.4, 20, 100, estimated=True)

@@ -79,6 +79,12 @@ def test_possible_tails_of_several_settings_are_adjusted():
     concluded = with_conclusions(table, tails)
     assert concluded["better_than_chance"].tolist() == ["yes", "unclear", "no", "no"]
     assert concluded["reason"][1] == "the accuracy is rounded, so adjusted p is between 0.02 and 0.06"
+    tails = [np.array([0.001, 0.01, 0.04, 0.9]), np.array([0.001, 0.03, 0.04, 0.9])]
+    reasons = with_conclusions(with_adjusted(settings(maximum_tail=tails[0])), tails)["reason"].tolist()
+    assert reasons[1] == "the accuracy is rounded, so adjusted p is between 0.02 and 0.053"
+    tails = [np.array([0.001, 0.03, 0.01, 0.9]), np.array([0.001, 0.03, 0.2, 0.9])]
+    reasons = with_conclusions(with_adjusted(settings(maximum_tail=tails[0])), tails)["reason"].tolist()
+    assert reasons[1] == "another accuracy is rounded, so adjusted p is between 0.04 and 0.06"
     alone = with_conclusions(with_adjusted(settings()[:1]), [np.array([0.03]), np.array([0.01])])
     assert alone["better_than_chance"].tolist() == ["yes"]
 

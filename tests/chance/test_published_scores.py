@@ -337,6 +337,11 @@ def test_rows_that_look_like_prompts_of_one_score(heading, rows, count, tmp_path
             ", row 2: mean_accuracy is 0.6; expected at most best_accuracy, 0.5",
         ),
         (
+            "best_accuracy,examples,chance,prompts,mean_accuracy",
+            "0.9,100,0.25,10,0.084",
+            ", row 2: mean_accuracy is 0.084; expected at least 0.09, because the best of 10 prompts has 0.9",
+        ),
+        (
             "best_accuracy,examples,chance,prompts,second_accuracy",
             "0.5,100,0.25,20,x",
             ", row 2: second_accuracy is 'x'; expected a number from 0 to 1",

@@ -355,6 +355,9 @@ def test_ten_million_examples_need_little_memory():
         lambda baseline: RandomBaseline.from_chance(0.5, 10**8),
         lambda baseline: RandomBaseline.from_choices({2: -1}),
         lambda baseline: RandomBaseline.from_choices({0: 5}),
+        lambda baseline: RandomBaseline.from_choices({float("inf"): 5}),
+        lambda baseline: RandomBaseline.from_choices({float("nan"): 5}),
+        lambda baseline: baseline.log_cdf(float("nan")),
         lambda baseline: BestOf([baseline], [-1]),
         lambda baseline: BestOf([baseline], [1.5]),
         lambda baseline: BestOf([baseline], [float("nan")]),
@@ -451,3 +454,15 @@ def test_choices_can_be_counted_by_pandas():
     for call in (RandomBaseline.from_choices, RandomBaseline.from_counts):
         with pytest.raises(ValueError, match="is a list: expected"):
             call([2] * 50)
+
+
+@pytest.mark.parametrize("prompts", ["20", Fraction(20), Decimal(20), np.int8(20)])
+def test_numbers_of_prompts_may_be_of_any_type(prompts):
+    baseline = RandomBaseline.from_chance(0.5, 100)
+    for of_prompts in (baseline.maximum, baseline.second, lambda number: baseline.tail(60, number)):
+        assert of_prompts(prompts) == of_prompts(20)
+
+
+def test_the_distribution_function_of_a_half_is_that_of_the_number_below():
+    baseline = RandomBaseline.from_chance(0.5, 100)
+    assert baseline.log_cdf([59.5, -3, 1e9]).tolist() == baseline.log_cdf([59, -1, 100]).tolist()

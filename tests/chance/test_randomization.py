@@ -778,3 +778,13 @@ def test_answers_that_do_not_fit_together_are_an_error(changes, message):
     study = answers(np.zeros((3, 20), int), np.arange(20) % 2, 2, shared=True)
     with pytest.raises(InputError, match=message):
         randomization_test(replace(study, **changes), draws=99)
+
+
+def test_answers_may_be_lists():
+    predicted = np.array([[0, 0, 1, 1], [0, 1, 1, 1]])
+    study = answers(predicted, np.array([0, 0, 1, 1]), 2, shared=True)
+    names = ("predicted", "evaluated", "correct", "available")
+    listed = Answers(**{name: getattr(study, name).tolist() for name in names}, shared=True)
+    assert randomization_test(listed).p_value == randomization_test(study).p_value
+    with pytest.raises(InputError, match="predicted has the label 0.5; expected 0 to 1"):
+        replace(study, predicted=[[0.5, 0, 1, 1]], evaluated=[[True] * 4])

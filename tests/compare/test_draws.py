@@ -613,3 +613,19 @@ def test_no_interval_of_accuracies_reaches_beyond_1(sample):
         assert row["low"] >= -1
         assert row["high"] == 1
     assert pairs(of_points, ["a", "b"])["high"].item() > 100
+
+
+@pytest.mark.parametrize("names", [["a"] * 4, ["a", "b", "c"], ["a", "b", "c", "c"]])
+def test_each_prompt_has_a_name_of_its_own(names):
+    different = len({*names})
+    message = f"prompt_names has {different} different names for 4 prompts; expected as many"
+    with pytest.raises(InputError, match=message):
+        prompted(np.zeros((2, 4, 5)), prompt_names=names)
+    numbered = prompted(np.zeros((2, 4, 5)), draws=20, prompt_names=range(4))
+    assert numbered.repeat_names == ("0", "1", "2", "3")
+
+
+def test_a_seed_may_be_a_number_of_numpy():
+    scores = np.random.default_rng(0).random((2, 20))
+    first, second = (paired(scores, draws=50, seed=seed).draws for seed in (3, np.int64(3)))
+    assert first.tolist() == second.tolist()

@@ -494,3 +494,8 @@ def test_a_small_difference_of_large_scores_is_one():
     table = pairs(paired([first, second]), ["A", "B"])
     assert table["low"][0] > 0
     assert table["difference"][0] > 0
+
+
+@pytest.mark.parametrize("scores", [np.ones((3, 4)), np.full((3, 4), 0.1), np.full((3, 7, 11), 0.3)])
+def test_equal_scores_have_no_variance_to_share(scores):
+    assert variance_components(scores, ["a", "b", "c"][: scores.ndim])["share"].isna().all()

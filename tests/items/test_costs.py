@@ -92,6 +92,8 @@ def test_parts_that_cannot_be_are_errors(rows, share):
 def test_one_group_cannot_be_held_out():
     with pytest.raises(InputError, match="1 group; expected two or more"):
         next(by_group(["a", "a"]))
+    with pytest.raises(InputError, match="most_splits is 1; expected at least 2"):
+        next(by_group(["a", "b"], 1))
 
 
 def test_a_feature_of_two_values_is_associated_and_one_of_one_value_is_not():

@@ -9,7 +9,7 @@ from abovechance.core.errors import InputError
 from abovechance.items import item_statistics, reliability
 from abovechance.items.classical import rest_scores
 from abovechance.items.features import associations
-from abovechance.items.matrices import LISTED, in_short, in_the_best, items_of, matrices
+from abovechance.items.matrices import FEWEST, LISTED, in_short, in_the_best, items_of, matrices
 from abovechance.items.smaller import COSTS
 from abovechance.items.splits import at_random
 from abovechance.items.summary import NEGATIVE, OF_SERIES, PRUNING, adaptive, negative, pruned, smaller
@@ -59,7 +59,7 @@ def test_a_list_of_items(rows):
         for name, half in zip(("half", "other_half"), halves, strict=True):
             part = matrix.scores[list(half)] if len(half) else np.empty((0, 15))
             part = part[np.isfinite(part).any(axis=1)]
-            if not len(half) or np.nanstd(part[:, place]) == 0:
+            if np.isfinite(part[:, place]).sum() < FEWEST or np.nanstd(part[:, place]) == 0:
                 assert np.isnan(row[name])
             else:
                 kept_items = np.isfinite(part).any(axis=0)
@@ -70,6 +70,12 @@ def test_a_list_of_items(rows):
         assert (row["rest"], row["best"]) == pytest.approx((best[0][place], best[1][place]), nan_ok=True)
     keys = [(row["constant"], row["corrected"]) for row in listed.to_dict("records")]
     assert keys == sorted(keys)
+    unknown = features["answer"].where(np.arange(15) != 4)
+    expected = item_statistics(np.delete(matrix.scores, 4, axis=1), unknown.dropna())["corrected"]
+    partly = items_of(matrix, features.assign(answer=unknown)).set_index("example")["balanced"]
+    assert np.isnan(partly[matrix.examples[4]])
+    known_examples = [name for place, name in enumerate(matrix.examples) if place != 4]
+    assert partly[known_examples].tolist() == pytest.approx(expected.tolist(), nan_ok=True)
     one_answer = items_of(matrix, features.assign(answer="yes"))
     assert one_answer["balanced"].isna().all()
 

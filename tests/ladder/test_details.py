@@ -423,3 +423,14 @@ def test_letters_before_options_are_listed_in_their_order(cue, choices):
     assert places == [[*range(3 + 2 * (number % 2))] for number in range(40)]
     position = BY_NAME["position"].scores(Situation(task))
     assert position.tolist() == [float(number % 3 == 0) for number in range(40)]
+
+
+def test_a_guesser_that_draws_may_have_probabilities_for_each_prompt():
+    task = planted(np.random.default_rng(4), 30, 0.5)
+    predictions = predictions_of((np.random.default_rng(5).random((2, 30)) * 4).astype(int), task)
+    ladders_of = [
+        climb(predictions, task, guessers=[UNIFORM, Guesser("drawn", "", scores, draws=True)])
+        for scores in (lambda s: np.full(30, 0.4), lambda s: np.full((2, 30), 0.4))
+    ]
+    pd.testing.assert_frame_equal(*ladders_of)
+    assert "drawn" in ladders_of[0]["guesser"].tolist()

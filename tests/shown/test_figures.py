@@ -121,6 +121,10 @@ def test_one_function_draws_a_result_against_its_baselines():
     assert titles[0] == "3 prompts: best 70.0%"
     assert titles[2].startswith("the best of 3 guessers: mean 5")
     assert not plt.get_fignums()
+    alone = guessers.draw([0.5], RandomBaseline.from_chance(0.5, 10), "a$_{$b costs $5")
+    assert alone.get_suptitle() == r"a\$_{\$b costs \$5"
+    titles = [axes.get_title(loc="left") for axes in alone.axes]
+    assert titles == ["1 prompt: best 50.0%", *["a random guesser: mean 50.0%"] * 2]
 
 
 def test_bars_that_cannot_be_seen_are_not_drawn():

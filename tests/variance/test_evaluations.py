@@ -14,7 +14,7 @@ from abovechance.cli import app
 from abovechance.core.errors import InputError
 from abovechance.variance.evaluations import EVALUATIONS, with_chances, with_groups
 from abovechance.variance.results_files import read_evaluations
-from abovechance.variance.summary import of_evaluations
+from abovechance.variance.summary import _leaves_chance, of_evaluations
 from tests.conftest import REPOSITORY
 from tests.running import run
 
@@ -809,3 +809,28 @@ def test_tables_of_evaluations_are_written_without_a_warning(tmp_path, recwarn):
     EVALUATIONS.write(table, tmp_path / "e.parquet", {})
     assert table.attrs["grouped"] == {"g"}
     assert not [warning for warning in recwarn if "serialize" in str(warning.message)]
+
+
+def test_trainings_whose_seeds_have_names_are_series_of_their_own(tmp_path):
+    """As those of DataDecide, which have other steps each."""
+    for place, name in enumerate(("seed-default", "seed-small-aux-2", "seed-large-aux-2")):
+        for step in (1000 + place, 2000 + place):
+            revision = f"step{step}-{name}"
+            config = {"model_args": f"pretrained=org/m,revision={revision}"}
+            write(tmp_path, f"{revision}.json", result(0, 0.5) | {"config": config})
+    table = read_evaluations([tmp_path])
+    names = [f"org/m@{name}" for name in ("seed-default", "seed-large-aux-2", "seed-small-aux-2")]
+    assert sorted({*table["model"]}) == names
+    assert {*table["seed"]} == {0}
+    assert table.groupby("model")["checkpoint"].nunique().tolist() == [2, 2, 2]
+
+
+def test_a_score_that_no_number_of_right_answers_has_does_not_leave_chance():
+    """As `acc` of truthfulqa_mc2, which is a probability."""
+    rows = pd.DataFrame(
+        {"seed": 0, "checkpoint": [1, 2], "value": [0.47, 0.525213], "examples": 817, "chance": 0.45}
+    ).assign(metric="acc", prompts=1)
+    whole = rows.assign(value=[round(value * 817) / 817 for value in rows["value"]])
+    rounded = rows.assign(value=whole["value"].round(3))
+    for table, place in ((rows, None), (whole, 1), (rounded, 1)):
+        assert _leaves_chance(table, table["value"].to_numpy()[None], 817) == place

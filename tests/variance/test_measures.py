@@ -127,6 +127,8 @@ def test_continuous_scores_by_hand():
     with pytest.raises(InputError, match="a correct choice of example 'b' has 0 tokens; expected more"):
         continuous(table.assign(tokens=[2, 1, 1, 1, 0]))
     assert continuous(table.assign(tokens=[2, 0, 1, 0, 4]))["nll_token"].notna().all()
+    unknown = table.assign(tokens=pd.array([2, 1, 1, 1, None], dtype="Int64"))
+    assert continuous(unknown)["nll_token"].isna().tolist() == [False, True]
     with pytest.raises(InputError, match="example 'a' has no correct choice"):
         continuous(table.assign(right=[False, False, True, False, True]))
     with pytest.raises(InputError, match="lacks the column 'right'"):

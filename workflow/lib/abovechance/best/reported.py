@@ -103,8 +103,9 @@ def expected_best(
         raise InputError(f"observed is {observed}; expected a number from 0 to 1")
     if examples > MOST_EXAMPLES:
         raise InputError(f"examples is {examples}; expected at most {MOST_EXAMPLES:,}")
-    if candidates < 1 or examples < 1:
+    if not all(number >= 1 and float(number).is_integer() for number in (candidates, examples)):
         raise InputError(f"{candidates} candidates on {examples} examples; expected at least 1 of each")
+    candidates, examples = int(candidates), int(examples)  # not of a few bits, as NumPy's can be
     if correlation and candidates > MOST_CORRELATED and 0 < score < 1:
         raise InputError(f"candidates is {candidates}; expected at most {MOST_CORRELATED:,} correlated ones")
     # reported scores are rounded, so the nearest number of correct answers is the observed one

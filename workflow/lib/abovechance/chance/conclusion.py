@@ -9,7 +9,7 @@ settings are tested, p-values are adjusted for their number (Benjamini and Hochb
 - ``no``: neither test rejects; or the best accuracy is at most the standard baseline; or the maximum tail
   does not reject, and the randomization test has no power.
 - ``unclear``: only one test rejects; or the maximum tail rejects, and the randomization test has no power;
-  or the accuracy is rounded, and the conclusion depends on the unrounded accuracy.
+  or an accuracy is rounded, and the conclusion depends on the unrounded one.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def with_conclusions(table: pd.DataFrame, possible_tails: Sequence[Floats] = ())
         tails = [float(end_tails[place]) for end_tails in adjusted_tails]
         if {conclude(tail, position, row["prompts"], **shared)[0] for tail in tails} - {word}:
             ends = f"between {probability(min(tails))} and {probability(max(tails))}"
-            word, reason = "unclear", f"the accuracy is rounded, so {shared['name']} is {ends}"
+            is_rounded = len({float(end_tails[place]) for end_tails in possible_tails}) > 1
+            rounded = "the accuracy" if is_rounded else "another accuracy"
+            word, reason = "unclear", f"{rounded} is rounded, so {shared['name']} is {ends}"
         rows.append({"better_than_chance": word, "reason": reason})
     return table.assign(**pd.DataFrame(rows, index=table.index, columns=["better_than_chance", "reason"]))
 

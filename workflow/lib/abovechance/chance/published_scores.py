@@ -142,7 +142,8 @@ def _score(row: Mapping[Hashable, str], place: str) -> dict[str, object]:
 def _other_score(row: Mapping[Hashable, str], column: str, best: float, prompts: int, place: str) -> float:
     """Return the mean or second-best score; nan if there is none.
 
-    InputError if it is above the best one, or shows that more than one prompt was tried.
+    InputError if it is above the best one, if the mean is too low for the best one to be among so many, or if
+    it shows that more than one prompt was tried.
     """
     if not row[column].strip():
         return np.nan
@@ -153,6 +154,12 @@ def _other_score(row: Mapping[Hashable, str], column: str, best: float, prompts:
     if prompts == 1 and (column == "second_accuracy" or is_lower):
         raise InputError(
             f"{place}: prompts is 1, but {column} is {value:g}; expected the number of all prompts tried"
+        )
+    least = (best - 0.5 * 10.0 ** -decimals(row["best_accuracy"])) / prompts  # if all others are 0
+    if column == "mean_accuracy" and value + 0.5 * 10.0 ** -decimals(row[column]) < least - 1e-12:
+        raise InputError(
+            f"{place}: mean_accuracy is {value:g}; expected at least {best / prompts:.3g}, because the best "
+            f"of {prompts} prompts has {best:g}"
         )
     return value
 

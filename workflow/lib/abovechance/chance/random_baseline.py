@@ -14,6 +14,7 @@ probabilities keep their digits: relative errors are below 1e-12 for up to
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -84,7 +85,7 @@ class RandomBaseline:
         if not hasattr(choices, "items"):
             raise ValueError(f"choices is a {type(choices).__name__}: expected {{choices: examples}}")
         for number, _ in choices.items():
-            if not isinstance(number, Real) or number < 1 or number != int(number):
+            if not isinstance(number, Real) or not 1 <= number < math.inf or number != int(number):
                 raise ValueError(f"choices has {number!r}: expected whole numbers, at least 1")
         return cls._from_pairs((1 / number, examples) for number, examples in choices.items())
 
@@ -162,7 +163,7 @@ class RandomBaseline:
         if not np.all(np.isfinite(at) & (at == np.floor(at))):
             raise ValueError(f"correct is a number of examples, so whole; got {correct!r}")
         below = np.clip(at, 0, self.examples + 1).astype(np.int64) - 1
-        return as_scalar(-np.expm1(np.asarray(prompts) * self.log_cdf(below)) + 0.0)  # not -0
+        return as_scalar(-np.expm1(floats(prompts) * self.log_cdf(below)) + 0.0)  # not -0
 
     @overload
     def cdf(self, correct: float, prompts: int = 1) -> float: ...
@@ -179,11 +180,7 @@ class RandomBaseline:
         ``F(correct)^prompts``, in [0, 1]; broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        numbers = floats(correct)
-        if np.any(np.isnan(numbers)):
-            raise ValueError(f"correct is a number of examples; got {correct!r}")
-        at = np.floor(np.clip(numbers, -1, self.examples)).astype(np.int64)
-        return as_scalar(np.exp(np.asarray(prompts) * self.log_cdf(at)))
+        return as_scalar(np.exp(floats(prompts) * self.log_cdf(correct)))
 
     @overload
     def pmf(self, correct: float, prompts: int = 1) -> float: ...
@@ -209,7 +206,7 @@ class RandomBaseline:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(np.log(self._law.mass(place)) - at_most)  # of F(k) at k itself
             below = np.log1p(-np.minimum(share, 1.0))
-        counts = np.asarray(prompts)
+        counts = floats(prompts)
         probabilities = np.exp(counts * at_most) * -np.expm1(counts * below)
         return as_scalar(np.where(inside & (at_most > -np.inf), probabilities, 0.0))
 
@@ -248,7 +245,7 @@ class RandomBaseline:
         correct are more probable. Broadcasts as ``tail`` does.
         """
         check_prompts(prompts)
-        alpha, counts = np.broadcast_arrays(floats(alpha), np.asarray(prompts))
+        alpha, counts = np.broadcast_arrays(floats(alpha), floats(prompts))
         if not np.all((alpha > 0) & (alpha < 1)):
             raise ValueError(f"alpha is {alpha!r}: expected a number between 0 and 1, both excluded")
         log_single = np.log1p(-alpha) / counts
@@ -262,7 +259,14 @@ class RandomBaseline:
 
     def log_cdf(self, correct: ArrayLike) -> Floats:
         """log F(correct) of one guesser; ``-inf`` below zero, 0 from ``examples`` on."""
-        return self._law.log_at_most(correct)
+        return self._law.log_at_most(self._whole(correct))
+
+    def _whole(self, correct: ArrayLike) -> NDArray[np.int64]:
+        """Return numbers of correct answers, rounded down; from -1 to ``examples``."""
+        numbers = floats(correct)
+        if np.any(np.isnan(numbers)):
+            raise ValueError(f"correct is a number of examples; got {correct!r}")
+        return np.floor(np.clip(numbers, -1, self.examples)).astype(np.int64)
 
     def second(self, prompts: int) -> float:
         """Return the expected accuracy of the second-best of ``prompts`` guessers, in [0, 1].
@@ -273,6 +277,7 @@ class RandomBaseline:
             If there are fewer than two.
         """
         check_prompts(prompts)
+        prompts = int(prompts)
         if prompts < 2:
             raise ValueError(f"prompts is {prompts}: the second best needs at least two")
         below = np.asarray(self.log_cdf(np.arange(self.examples)))  # of fewer than k correct answers
@@ -292,11 +297,11 @@ class RandomBaseline:
         In [0, 1], of the shape of ``prompts``.
         """
         check_prompts(prompts)
-        tails = -np.expm1(np.asarray(prompts)[..., None] * self._law.log_cdf[:-1])
+        tails = -np.expm1(floats(prompts)[..., None] * self._law.log_cdf[:-1])
         best = (self._law.first + tails.sum(axis=-1)) / self.examples
         if self.standard < 1:
             best = np.minimum(best, NEXT_TO_1)
-        return as_scalar(np.where(np.asarray(prompts) == 1, self.standard, best))
+        return as_scalar(np.where(floats(prompts) == 1, self.standard, best))
 
     @cached_property
     def _law(self) -> Distribution:

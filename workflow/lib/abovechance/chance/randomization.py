@@ -106,6 +106,9 @@ class Answers:
         InputError
             If an array has another shape than the others, or a label is outside its range.
         """
+        for name in ("predicted", "evaluated", "correct", "available", "texts", "cluster"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.asarray(value))
         if np.ndim(self.correct) != 2 or np.ndim(self.predicted) != 2:
             raise InputError("expected (examples, labels) for correct, and (prompts, examples) for predicted")
         (examples, labels), prompts = np.shape(self.correct), len(self.predicted)
@@ -115,8 +118,9 @@ class Answers:
             value = getattr(self, name)
             if value is not None and np.shape(value) != shape:
                 raise InputError(f"{name} has the shape {np.shape(value)}; expected {shape}, as the others")
-        predicted = np.asarray(self.predicted)
-        outside = (predicted != UNKNOWN) & ~((predicted >= 0) & (predicted < labels))
+        predicted = self.predicted
+        inside = (predicted >= 0) & (predicted < labels) & (predicted == np.floor(predicted))
+        outside = (predicted != UNKNOWN) & ~inside
         if outside.any():
             raise InputError(
                 f"predicted has the label {predicted[outside][0]}; expected 0 to {labels - 1}, or {UNKNOWN} "

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import ROUNDING, Floats, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 
@@ -73,6 +73,8 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
         )
         variance[term] = (squares[term] - above) / _levels(values, term)
     total = sum(max(value, 0.0) for value in variance.values())
+    if total <= (ROUNDING * np.abs(values).max()) ** 2:  # all scores are the same
+        total = 0.0
     rows = [
         {
             "source": " x ".join(factors[axis] for axis in term),

@@ -266,7 +266,7 @@ def _bootstrap(sums: Floats, sizes: Floats, draws: int, seed: int | Sequence[int
 
 def _generator(seed: int | Sequence[int], examples: int) -> np.random.Generator:
     """Return the random generator that draws examples."""
-    return np.random.default_rng([*([seed] if isinstance(seed, int) else seed), examples])
+    return np.random.default_rng([*np.atleast_1d(seed).tolist(), examples])
 
 
 def prompted(
@@ -293,11 +293,21 @@ def prompted(
     draw_prompts
         False for these prompts only.
     prompt_names
-        (prompts,) names, by which tasks share prompts; without them, tasks share none.
+        (prompts,) different names, by which tasks share prompts; without them, tasks share none.
+
+    Raises
+    ------
+    InputError
+        If there is not one name of its own for each prompt.
     """
     check_same_order(scores, clusters)
     values = floats(scores)
     prompts = values.shape[1]
+    names = tuple(map(str, prompt_names))
+    if names and not len(names) == len({*names}) == prompts:
+        raise InputError(
+            f"prompt_names has {len({*names})} different names for {prompts} prompts; expected as many"
+        )
     evaluated = np.isfinite(values)
     sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)
     sizes, _ = cluster_sums(evaluated[0], clusters)
@@ -305,7 +315,7 @@ def prompted(
     sampled = np.concatenate([_means_over_prompts(times, sums, sizes) for times in batches])
     of_prompts = np.nanmean(values, axis=2)
     if draw_prompts:
-        drawn_alike = crc32("\n".join(prompt_names).encode()) if prompt_names else examples
+        drawn_alike = crc32("\n".join(names).encode()) if names else examples
         times = times_drawn(prompts, draws, np.random.default_rng([seed, 3, drawn_alike]))
         sampled += (times - 1) @ of_prompts.T / prompts * np.sqrt(prompts / max(prompts - 1, 1))
     contributions = (sums / sizes.sum(axis=1)[None, :, None]).mean(axis=1)
@@ -332,7 +342,7 @@ def prompted(
         weights,
         examples,
         repeats=(of_prompts - means[:, None]) / prompts if draw_prompts else None,
-        repeat_names=tuple(prompt_names),
+        repeat_names=names,
     )
 
 

@@ -88,20 +88,14 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     # .../details/<organisation>/<model>/<date>/details_<task>_<date>.parquet
     above = path.parent.parent
     model = above.name if above.parent.name in ("", "details") else f"{above.parent.name}/{above.name}"
-    reported = _reported(path, name, match[2], metric or "acc") if match else None
-    if reported is not None and reported.accuracy is not None and metric in ESTIMATED:
-        notes.append(
-            f"{path.name}: {reported.place}, {reported.accuracy:g}, is estimated by item response theory; the "
-            "mean over examples is judged here"
-        )
-        reported = None
+    reported, of_estimate = _reported(path, name, match[2] if match else "", metric or "acc")
     yield Run(
         file=str(path),
         model=model or "model",
         task=task,
         shots=int(shots),
         rows=frame,
-        notes=notes,
+        notes=notes + of_estimate,
         reported=reported,
         metric=metric or "acc",
     )
@@ -113,19 +107,28 @@ def _with_questions(examples: pd.Series, questions: pd.Series) -> pd.Series:
     return examples if len({*names}) < len(names) else pd.Series(names, examples.index)
 
 
-def _reported(path: Path, task: str, date: str, metric: str) -> Reported | None:
-    """Return lighteval's own summary of all examples, if its results file is next to the details."""
+def _reported(path: Path, task: str, date: str, metric: str) -> tuple[Reported | None, list[str]]:
+    """Return lighteval's own mean over all examples, if its results file is next to the details.
+
+    If what it reports is no mean, a note is returned in its place.
+    """
     parts = path.parent.parent.parts
     if "details" not in parts:
-        return None
+        return None, []
     place = len(parts) - 1 - parts[::-1].index("details")
     file = Path(*parts[:place], "results", *parts[place + 1 :], f"results_{date}.json")
     if not file.is_file():
-        return None
+        return None, []
     with as_written_by(TOOL, str(file)):
         results = read_json(file).get("results", {})
         value = (results.get(task) or results.get(task.replace("|", ":")) or {}).get(metric)
-        return None if value is None else Reported(f"{file} ({metric})", float(value))
+        if value is None:
+            return None, []
+        reported = Reported(f"{file} ({metric})", float(value))
+    if metric not in ESTIMATED:
+        return reported, []
+    note = f"{path.name}: {reported.place}, {value:g}, is estimated by item response theory; the mean over "
+    return None, [f"{note}examples is judged here"]
 
 
 def _value(cell: Any) -> Any:

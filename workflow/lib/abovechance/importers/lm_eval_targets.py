@@ -66,9 +66,9 @@ def _by_metric(samples: list[Sample], readings: list[list[set[int]]], metric: st
     agrees = _agrees_with_acc if has_acc else partial(_agrees_with_metric, metric=metric)
     agreeing = [reading for reading in readings if all(map(agrees, samples, reading))]
     is_known = bool(agreeing) and (has_acc or agreeing[0] == agreeing[-1])
-    known: list[set[int]] | list[None] = agreeing[0] if is_known else [None] * len(samples)
+    correct_choices: list[set[int]] | list[None] = agreeing[0] if is_known else [None] * len(samples)
     rows = pd.DataFrame(
-        [_recorded(sample, metric, correct) for sample, correct in zip(samples, known, strict=True)]
+        [_recorded(sample, metric, correct) for sample, correct in zip(samples, correct_choices, strict=True)]
     )
     if readings and not agreeing:
         rows["chance"] = float("nan")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import ROUNDING, Floats, Ints, check_same_order, floats
+from abovechance.core.arrays import ROUNDING, Bools, Floats, Ints, check_same_order, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.two_way import adjusted_means, row_effects_without_each
@@ -135,7 +135,13 @@ def _overall(numeric: Floats, codes: Ints) -> tuple[Floats, Floats]:
     counts = mask @ member  # (rows, groups)
     means = np.divide(above @ member, counts, where=counts > 0, out=np.zeros_like(counts))
     total = means.sum(axis=1, keepdims=True) / (counts > 0).sum(axis=1, keepdims=True)
-    return np.broadcast_to(total, numeric.shape), _rest(numeric, codes)
+    return np.broadcast_to(_without_remainders(total, above, mask), numeric.shape), _rest(numeric, codes)
+
+
+def _without_remainders(sums: Floats, parts: Floats, mask: Bools) -> Floats:
+    """Return sums of (rows, items) numbers; 0 where only the rounding of numbers that cancel is left."""
+    size = np.abs(parts).sum(axis=1, keepdims=True)
+    return np.where(np.abs(sums) < (1e-14 if mask.all() else 1e-10) * size, 0.0, sums)
 
 
 def _rest(numeric: Floats, codes: Ints) -> Floats:
@@ -163,10 +169,7 @@ def _rest(numeric: Floats, codes: Ints) -> Floats:
             total += sums
             kinds += remaining
     rest_score = np.divide(total, kinds, where=kinds > 0, out=np.full_like(total, np.nan))
-    # what is left of numbers that cancel is rounding
-    size = np.abs(above).sum(axis=1, keepdims=True)
-    rounding = 1e-14 if mask.all() else 1e-10
-    return np.where(np.abs(rest_score) < rounding * size, 0.0, rest_score)
+    return _without_remainders(rest_score, above, mask)
 
 
 def _correlations(scores: Floats, rest_score: Floats, evaluated: np.ndarray, constant: np.ndarray) -> Floats:

@@ -128,15 +128,21 @@ def items_of(matrix: Matrix, features: pd.DataFrame | None = None, seed: int = 0
     if len(matrix.scores) >= 2 * FEWEST:
         halves = tuple(map(list, at_random(len(matrix.scores), 0.5, seed)))
     for name, places in zip(("half", "other_half"), halves, strict=True):
-        items[name] = discrimination(matrix.scores[[*places]])
+        of_half = matrix.scores[[*places]]
+        has_enough = np.isfinite(of_half).sum(axis=0) >= FEWEST
+        items[name] = np.where(has_enough, discrimination(of_half), np.nan)
     items["rest"], items["best"] = in_the_best(matrix.scores)
     features_known = pd.DataFrame(columns=["example", *KNOWN]) if features is None else features
     items = items.merge(
         features_known[["example", *KNOWN]].astype({"example": str}), on="example", how="left"
     )
     items["balanced"] = np.nan
-    if items["answer"].notna().all() and items["answer"].nunique() > 1 and items["answer"].duplicated().any():
-        items["balanced"] = item_statistics(matrix.scores, items["answer"])["corrected"].to_numpy()
+    answers = items["answer"].dropna()
+    if answers.nunique() > 1 and answers.duplicated().any():
+        of_answered = matrix.scores[:, answers.index]
+        has_score = np.isfinite(of_answered).any(axis=1)
+        balanced = item_statistics(of_answered[has_score], answers)["corrected"]
+        items.loc[answers.index, "balanced"] = balanced.to_numpy()
     return items[[*LISTED]].sort_values(["constant", "corrected"], kind="stable", ignore_index=True)
 
 
@@ -218,6 +224,6 @@ def _mean(values: pd.Series[float]) -> float:
 def _correlation(first: pd.Series[float], second: pd.Series[float]) -> float:
     """Pearson's r of the items that have both."""
     paired = first.notna() & second.notna()
-    if paired.sum() < 3 or first[paired].nunique() < 2 or second[paired].nunique() < 2:
+    if paired.sum() < 3 or min(np.ptp(side[paired]) for side in (first, second)) < 1e-9:
         return np.nan
     return float(np.corrcoef(first[paired], second[paired])[0, 1])

@@ -126,9 +126,9 @@ def item_fit(items: Items, matrix: ArrayLike, seed: int = 0) -> pd.DataFrame:
         ability = generator.standard_normal((len(correct), items.dimensions))
         simulated_hits = (generator.random(correct.shape) < items.probability(ability)) * mask
         simulated.append(_rmsd(items, simulated_hits.astype(float), mask))
-    return pd.DataFrame(
-        {"rmsd": _rmsd(items, correct, mask), "rmsd_95": np.quantile(simulated, 0.95, axis=0)}
-    )
+    # a new simulation is below this quantile with a probability of 95 %
+    limit = np.quantile(simulated, 0.95, axis=0, method="weibull")
+    return pd.DataFrame({"rmsd": _rmsd(items, correct, mask), "rmsd_95": limit})
 
 
 def _rmsd(items: Items, correct: Floats, mask: Floats) -> Floats:

@@ -86,14 +86,14 @@ def by_group(groups: Sequence[str], most_splits: int = FOLDS, seed: int = 0) -> 
     groups
         (rows,) the group of each row, such as its model; at least two different ones.
     most_splits
-        Largest number of splits. If there are more groups, several of them are in one test part.
+        Largest number of splits, at least 2. If there are more groups, several of them are in one test part.
     seed
         Random seed of the order of groups.
 
     Raises
     ------
     InputError
-        If there is one group, or a row has none.
+        If there is one group, a row has none, or ``most_splits`` is below 2.
     """
     if pd.isna(np.asarray(groups, dtype=object)).any():
         raise InputError("a row has no group; expected one for each row")
@@ -101,6 +101,8 @@ def by_group(groups: Sequence[str], most_splits: int = FOLDS, seed: int = 0) -> 
     names = np.unique(group_names)
     if len(names) < 2:
         raise InputError(f"{len(names)} group; expected two or more, such as models")
+    if most_splits < 2:
+        raise InputError(f"most_splits is {most_splits}; expected at least 2")
     order = np.random.default_rng(seed).permutation(names)
     for held_out in np.array_split(order, min(most_splits, len(names))):
         inside = np.isin(group_names, held_out)

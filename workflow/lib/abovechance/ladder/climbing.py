@@ -183,7 +183,11 @@ def _of_draws(
     predictions: pd.DataFrame, ordered: pd.DataFrame, matrix: ResponseMatrix, scores: Floats
 ) -> tuple[float, float]:
     """Return the expected accuracy of a guesser that draws, and the tail of the best of all prompts."""
-    chance = predictions["example"].astype(str).map(dict(zip(matrix.examples, scores, strict=True)))
-    of_guesser = accuracy_by_prompt(predictions.assign(chance=chance.to_numpy(dtype=float)))
+    row_of, column_of = (
+        dict(zip(names, range(len(names)), strict=True)) for names in (matrix.prompts, matrix.examples)
+    )
+    places = predictions["prompt"].map(row_of), predictions["example"].astype(str).map(column_of)
+    chance = np.broadcast_to(scores, matrix.correct.shape)[places]
+    of_guesser = accuracy_by_prompt(predictions.assign(chance=chance))
     verdict = Verdict.from_prompts(of_guesser.set_index("prompt").loc[ordered["prompt"]].reset_index())
     return verdict.standard_baseline, verdict.maximum_tail

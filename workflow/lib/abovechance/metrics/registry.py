@@ -30,8 +30,9 @@ def metric(name: str) -> Metric:
     Parameters
     ----------
     name
-        A name that is built in (such as ``f1_macro`` or ``pass@5``), or that an installed package registers
-        as an entry point of the group ``abovechance.metrics``, or ``module:function``. The function takes
+        A name that is built in (such as ``f1_macro`` or ``pass@5``), or another name that an installed
+        package registers as an entry point of the group ``abovechance.metrics``, or ``module:function``. The
+        function takes
         (examples,) predictions and (examples,) gold answers, and returns a number; higher is better.
 
     Raises

@@ -12,8 +12,9 @@ from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.chance.verdicts import Verdict, random_baselines
 from abovechance.core.arrays import floats
 from abovechance.core.errors import InputError
+from abovechance.core.words import counted
 from abovechance.shown import style
-from abovechance.shown.panels import percent_axis
+from abovechance.shown.panels import percent_axis, plain
 
 VISIBLE = 1e-3  # share of a bar that can be seen
 
@@ -61,16 +62,13 @@ def guessers(numbers: pd.DataFrame, verdict: pd.Series, title: str | None = None
     figure, panels = plt.subplots(3, 1, figsize=(style.COLUMN_WIDTH, 3.5), sharex=True)
     if title is None:
         title = f"{verdict['model']}, {style.words(verdict['task'])}, {verdict['shots']}-shot"
-    figure.suptitle(title, fontsize=8)
+    figure.suptitle(plain(title), fontsize=8)
+    prompts = int(verdict["prompts"])
+    of_best = "a random guesser" if prompts == 1 else f"the best of {prompts} guessers"
     marks = {
-        "prompts": (style.COLOURS[1], verdict["best_accuracy"], f"{verdict['prompts']} prompts", "best"),
+        "prompts": (style.COLOURS[1], verdict["best_accuracy"], counted(prompts, "prompt"), "best"),
         "guesser": (style.FAINT, verdict["standard_baseline"], "a random guesser", "mean"),
-        "best": (
-            style.INK,
-            verdict["maximum_baseline"],
-            f"the best of {verdict['prompts']} guessers",
-            "mean",
-        ),
+        "best": (style.INK, verdict["maximum_baseline"], of_best, "mean"),
     }
     visible = numbers[numbers["share"] > VISIBLE]["accuracy"]
     width = np.diff(numbers.loc[numbers["source"] == "guesser", "accuracy"]).mean()

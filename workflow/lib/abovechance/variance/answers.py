@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from abovechance.core.arrays import floats
 from abovechance.core.errors import InputError
 from abovechance.pvi.pointwise import any_of, over_choices
 
@@ -65,10 +66,11 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
     )
     for length in ("tokens", "bytes"):
         if length in rows:
-            if (empty := correct & (rows[length] <= 0).to_numpy()).any():
+            lengths = floats(rows[length])
+            if (empty := correct & (lengths <= 0)).any():
                 example = rows["example"][empty].iloc[0]
                 raise InputError(f"a correct choice of example '{example}' has 0 {length}; expected more")
             by_length = np.full(len(rows), np.inf)
-            by_length[correct] = -logprobs[correct] / rows[length].to_numpy(dtype=float)[correct]
+            by_length[correct] = -logprobs[correct] / lengths[correct]
             scores[f"nll_{length[:-1]}"] = np.minimum.reduceat(by_length, starts)
     return scores

@@ -30,6 +30,8 @@ STEP = re.compile(
 )
 # such as stage1-step1000
 STAGE = re.compile(r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE)
+# such as seed-small-aux-2: a training of its own, whose seed has no number
+NAMED_SEED = re.compile(r"(?:^|[-_/. ])(seed[-_ ][a-z][\w-]*)", re.IGNORECASE)
 ADAPTER = " + "  # between a model and its adapter
 UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
@@ -41,10 +43,11 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table ``EVALUATIONS``. The seed is the one in the model's name, its revision, the file's name or
-        that of a folder, else 0. The checkpoint is the step in the revision, or else in the file's name, or
-        the model's, or that of a folder; 0 if nothing names a step for a model. The number of examples is
-        the file's, or follows from value and error if these are those of right and wrong answers, else -1.
+        The table ``EVALUATIONS``. The seed is the number in the model's name, its revision, the file's name
+        or that of a folder, else 0; a seed without a number is part of the model's name. The checkpoint is
+        the step in the revision, or else in the file's name, or the model's, or that of a folder; 0 if
+        nothing names a step for a model. The number of examples is the file's, or follows from value and
+        error if these are those of right and wrong answers, else -1.
 
     Raises
     ------
@@ -220,6 +223,8 @@ def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dic
     name = ADAPTER.join(
         part if part.strip("./") else _of_folder(place, folders) for part in name.split(ADAPTER)
     )
+    if named_seed := NAMED_SEED.search(STEP.sub("", revision)):
+        name += f"@{named_seed[1]}"
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
     numbers = list(dict.fromkeys(int(match[1]) for match in seeds if match))
     if len(numbers) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from abovechance.chance.rounding import decimals
 from abovechance.core.arrays import Floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
@@ -209,12 +210,19 @@ def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
 
 
 def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | None:
-    """See ``measures.leaves_chance``; missing if the metric is not an accuracy, or a mean over prompts."""
+    """See ``measures.leaves_chance``; missing if the metric is not an accuracy, or a mean over prompts.
+
+    A score is no accuracy if no whole number of correct answers has it.
+    """
     metric, chance = str(rows["metric"].iloc[0]), float(rows["chance"].iloc[0])
     shares = ACCURACY.search(metric) and bool((np.isnan(values) | ((values >= 0) & (values <= 1))).all())
     if examples < 1 or not np.isfinite(chance) or not shares or np.isnan(values[:, -1]).all():
         return None
     if metric != BEST and rows["prompts"].max() > 1:
+        return None
+    correct = values[np.isfinite(values)] * examples
+    rounding = np.array([0.5 * 10.0 ** -decimals(value) for value in values[np.isfinite(values)]])
+    if (np.abs(correct - np.rint(correct)) > (rounding + 1e-6) * examples).any():  # not right or wrong
         return None
     prompts_tried = int(rows["prompts"].sum()) if metric == BEST else None
     return measures.leaves_chance(values, chance, examples, prompts_tried)
