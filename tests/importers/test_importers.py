@@ -461,6 +461,25 @@ def test_the_list_of_logs_that_inspect_writes_for_a_set_is_no_log(tmp_path):
     assert sorted(run.model for run in read_runs([tmp_path], Options())) == ["a", "b"]
 
 
+def test_values_of_an_inspect_score_that_is_a_dictionary_are_metrics(tmp_path):
+    samples = [
+        inspect_sample(place, {"form": "C", "content": value}) for place, value in enumerate(["C", "I", "C"])
+    ]
+    samples.append(inspect_sample(3, float("nan")))
+    files = inspect_files(samples)
+    accuracy = {"accuracy": {"name": "accuracy", "value": 2 / 3}}
+    scores = [{"name": name, "scorer": "choice", "metrics": accuracy} for name in ("form", "content")]
+    files["header.json"]["results"] = {"scores": scores}
+    path = write_zstandard_zip(tmp_path / "log.eval", files)
+    with pytest.raises(InputError, match="has the scorers choice/form, choice/content; use --metric choice/"):
+        imported(path, prompts=1)
+    rows = imported(path, prompts=1, metric="choice/content")
+    assert rows["correct"].tolist() == [True, False, True]
+    (run_of_form,) = read_runs([path], Options(metric="choice/form"))
+    assert run_of_form.rows["correct"].all()
+    assert run_of_form.unscored == 1
+
+
 def test_inspect_samples_in_several_files_are_not_read(tmp_path):
     files = inspect_files([])
     files |= {"samples/0_epoch_1/sample.json": {}, "samples/0_epoch_1/messages/0.json": {}}

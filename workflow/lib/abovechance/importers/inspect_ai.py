@@ -232,7 +232,8 @@ def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     """Return the accuracy of all samples in the log's header."""
     for score in (log.get("results") or {}).get("scores") or []:
         value = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
-        if score.get("name") == scorer and value is not None:
+        names = score.get("name"), f"{score.get('scorer')}/{score.get('name')}"
+        if scorer in names and value is not None:
             return Reported(f"its header ({scorer}, accuracy)", float(value))
     return None
 
@@ -271,7 +272,20 @@ def _needed(sample: Any) -> Any:
     if not isinstance(sample, dict) or "evidence" in sample:
         return sample
     used = ("id", "epoch", "scores", "choices", "target", "error", "invalidation")
-    return {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
+    needed = {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
+    if isinstance(scores := sample.get("scores"), dict):
+        needed["scores"] = dict(_by_key(scores))
+    return needed
+
+
+def _by_key(scores: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the scores of a sample; each value of one that is a dictionary as ``scorer/key``."""
+    for name, score in scores.items():
+        if isinstance(score, dict) and isinstance(score.get("value"), dict):
+            for key, value in score["value"].items():
+                yield f"{name}/{key}", score | {"value": value}
+        else:
+            yield name, score
 
 
 def _evidence(sample: dict[str, Any]) -> dict[str, Any]:
@@ -348,6 +362,9 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
     """Return the scorers to read: the requested or the only one, or all of them for ``doctor``."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
+    # a sample that was not scored has one nan in place of all keys
+    by_key = {name.rpartition("/")[0] for name in names}
+    names = [name for name in names if name not in by_key]
     if not names:
         kind = InputError if options.epoch is None else UnsupportedMetric
         raise kind(f"{path}: no sample of epoch {epoch} has a score")
