@@ -17,7 +17,7 @@ from abovechance.best.debiased import (
 )
 from abovechance.best.reported import answer_correlation, true_scores
 from abovechance.best.selection import above_start, selection_null
-from abovechance.best.summary import judge_best
+from abovechance.best.summary import _correct, judge_best
 from abovechance.core.errors import InputError
 from abovechance.shown.candidates import candidate_numbers
 from tests.best.simulated import notebook_rows, some_candidates
@@ -292,3 +292,35 @@ def test_candidates_on_different_examples_are_ordered_by_what_stands_out() -> No
     assert np.isnan(table.loc["d", "p_start"])
     with pytest.raises(InputError, match="confidence is 1"):
         judge_best(candidates, confidence=1.0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "examples", "correct"),
+    [
+        ([0.33, 0.67], 3, [1, 2]),
+        ([0.345, 0.67], 3, None),
+        ([0.12, 0.25], 8, [1, 2]),  # 1/8 is rounded to 0.12, or 0.13
+        ([0.126, 0.25], 8, None),
+        ([0.3, 0.5], 3, None),  # as 0.30 is
+        ([0.5, 0.5], 2, [1, 1]),
+    ],
+)
+def test_numbers_of_correct_answers_are_those_that_round_to_the_scores(scores, examples, correct):
+    numbers = _correct(np.array(scores), np.full(2, examples))
+    assert (None if numbers is None else numbers.tolist()) == correct
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7])
+def test_scores_that_vary_less_than_by_luck_are_told(correlation):
+    """The chi-squared test of their variance, part of which candidates do not share."""
+    generator = np.random.default_rng(1)
+    told = []
+    for deviation in np.linspace(0.005, 0.05, 40):
+        scores = (0.6 + deviation * generator.standard_normal(12)).clip(0, 1)
+        mean = scores.mean()
+        by_luck = mean * (1 - mean) / 100 * (1 - answer_correlation(correlation, mean))
+        p = stats.chi2.cdf(11 * scores.var(ddof=1) / by_luck, 11)
+        result = judge_reported(scores, 100, correlation=correlation)
+        assert ("vary significantly less than by luck" in result.assumption) == (p <= 0.05)
+        told.append(p <= 0.05)
+    assert 5 < sum(told) < 35
