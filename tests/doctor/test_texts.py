@@ -389,3 +389,15 @@ def test_a_question_that_a_prompt_repeats_is_no_demonstration():
     assert "own-demonstration" in [
         sign.check for sign in check_texts(rows.assign(context=with_answer), shots=0)
     ]
+
+
+def test_a_question_within_the_choices_is_in_the_request():
+    """As in XNLI, whose prompt is empty and whose choices are 'premise, right? Yes, hypothesis'."""
+    questions = [f"premise {place}\nhypothesis {place}" for place in range(30)]
+    choices = [
+        [f"premise {place}, right? {word}, hypothesis {place}" for word in ("Yes", "No")]
+        for place in range(30)
+    ]
+    rows = base(30, context="", question=questions).assign(choices=choices)
+    assert signs_in(rows, "same-prompt") == []
+    assert len(signs_in(rows.assign(choices=[["Yes", "No"]] * 30), "same-prompt")) == 1

@@ -107,6 +107,20 @@ def test_the_metric_is_noted_if_there_are_others(tmp_path):
     assert not any("--metric" in note for note in read_runs([path], Options(metric="acc_norm"))[0].notes)
 
 
+def test_references_of_helm_are_no_choices_where_a_metric_reads_a_generated_text(tmp_path):
+    """As those of FinQA: a program, the answer and a table."""
+    results = [helm_result(f"id{place}", 0, float(place % 2)) for place in range(4)]
+    for result in results:
+        result["stats"].append(helm_stat("program_accuracy", 1.0))
+    folder = write_helm(tmp_path / "run", results)
+    spec = json.loads((folder / "run_spec.json").read_text())
+    spec["adapter_spec"]["method"] = "generation"
+    (folder / "run_spec.json").write_text(json.dumps(spec))
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(folder, prompts=1, metric="program_accuracy")
+    assert set(imported(folder, prompts=1, metric="exact_match")["chance"]) == {0.25}
+
+
 def test_helm_instances_without_the_metric_are_told(tmp_path):
     # HELM computes no value of some metrics where the model predicted nothing
     results = [helm_result(f"id{place}", trial, 1.0) for place in range(5) for trial in range(2)]
@@ -945,6 +959,22 @@ def test_a_record_that_contradicts_its_references_has_no_known_chance(tmp_path):
         imported(path, prompts=1)
     change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
     assert imported(path, prompts=1)["chance"].tolist() == [0.2] * 3
+
+
+def test_references_that_no_wrong_answer_names_are_no_choices(tmp_path):
+    """As those of HELM's generation tasks, which its converter writes as choices."""
+    path = write_records(sound(0, 20), tmp_path)
+    aggregate_of(path).unlink()
+    assert set(imported(path, prompts=1)["chance"]) == {0.2}
+
+    def free(place, row):
+        (answer,) = row["answer_attribution"]
+        text = answer["extracted_value"] if row["evaluation"]["is_correct"] else f"subtract({place})"
+        return [row | {"answer_attribution": [answer | {"extracted_value": text}]}]
+
+    change_rows(path, free)
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1)
 
 
 def test_rows_of_every_eval_ever_can_have_a_name_as_of_lm_evaluation_harness(tmp_path):

@@ -349,6 +349,43 @@ def test_a_metric_may_choose_by_log_likelihoods_per_character(tmp_path):
     assert imported(path, prompts=1, metric="acc_norm")["chance"].tolist() == [0.5]
 
 
+def test_metrics_of_which_lower_is_better_are_not_judged_by_log_likelihoods(tmp_path):
+    sample = lm_sample(0, [-1.0, -2.0], 0)
+    del sample["acc"]
+    path = write_lm(tmp_path, [sample | {"metrics": ["age_bias"], "age_bias": [0.5, 1.0]}])
+    results = path.with_name("results_2026-11-21T07-31-28.323857.json")
+    content = json.loads(results.read_text())
+    results.write_text(json.dumps(content | {"higher_is_better": {"sums": {"age_bias": False}}}))
+    with pytest.raises(InputError, match="age_bias are better if they are lower; expected an accuracy"):
+        imported(path, prompts=1)
+    results.write_text(json.dumps(content | {"higher_is_better": {"sums": {"age_bias": True}}}))
+    assert imported(path, prompts=1)["correct"].tolist() == [True]
+
+
+def test_another_metric_than_an_accuracy_has_no_known_chance_and_direction(tmp_path):
+    """As pct_male_preferred, which counts two of four choices."""
+    sample = with_choices(lm_sample(0, [-1.0, -2.0], "none of them"), ["a", "b"])
+    del sample["acc"]
+    path = write_lm(tmp_path, [sample | {"metrics": ["pct_male"], "pct_male": 1.0}])
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1)
+    path.with_name("results_2026-11-21T07-31-28.323857.json").unlink()
+    (run,) = read_runs([path], Options(chance=0.5))
+    assert run.notes[-1].endswith("so 0 shots are assumed, and that a higher pct_male is better")
+    path.write_text(path.read_text().replace("pct_male", "acc_norm"))
+    assert imported(path, prompts=1)["chance"].tolist() == [0.5]
+
+
+def test_a_metric_may_be_written_as_a_text(tmp_path):
+    """NumPy's truth values are texts in the log."""
+    samples = [
+        lm_sample(place, [-1.0, -2.0], 0) | {"acc_norm": value}
+        for place, value in enumerate(["True", "False"])
+    ]
+    path = write_lm(tmp_path, [sample | {"metrics": ["acc", "acc_norm"]} for sample in samples])
+    assert imported(path, prompts=1, metric="acc_norm")["correct"].tolist() == [True, False]
+
+
 def test_an_accuracy_of_another_form_is_not_judged_by_log_likelihoods(tmp_path):
     sample = lm_sample(0, [-1.0, -2.0], 0)
     del sample["acc"]

@@ -112,6 +112,13 @@ def _same_context(rows: pd.DataFrame) -> Iterator[Suspicion]:
         return
     # choices can be whole sentences after a prompt that is the same for all
     distinct = rows.assign(stem=stems(rows)).drop_duplicates("stem")
+    if "choices" in distinct:  # which can have the question in them
+        is_scored = [
+            bool(stem)
+            and all(any(line.strip() in text for text in texts or []) for line in stem.splitlines())
+            for stem, texts in zip(distinct["stem"], distinct["choices"], strict=True)
+        ]
+        distinct = distinct[[not scored for scored in is_scored]]
     if len(distinct) < LEAST_EXAMPLES:
         return
     count = int(distinct["context"].value_counts().iloc[0])

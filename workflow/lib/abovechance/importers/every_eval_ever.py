@@ -321,8 +321,14 @@ def _output(row: dict[str, Any]) -> str | None:
 
 
 def _mark_choices(rows: list[dict[str, Any]]) -> None:
-    """Set the chance, and the predicted and correct choices under the first meaning that fits all rows."""
+    """Set the chance, and the predicted and correct choices under the first meaning that fits all rows.
+
+    References of generation tasks stand as choices, too. They are none if no wrong answer is one of them.
+    """
     with_choices = [row for row in rows if row["choices"] is not None]
+    wrong = [row for row in with_choices if row["answer"] and not row["correct"]]
+    if wrong and not any(_names_choice(row["answer"], row["choices"]) for row in wrong):
+        return
     is_contradicted = False
     for meaning in MEANINGS:
         marks = [[meaning(text, row["choices"]) for text in row["references"]] for row in with_choices]
@@ -350,6 +356,10 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
     for row in with_choices:
         if len(row["references"]) == 1 and not is_contradicted:  # one choice is correct, whichever it is
             row["chance"] = 1 / len(row["choices"])
+
+
+def _names_choice(text: str, choices: list[str]) -> bool:
+    return any(meaning(text.strip(), choices) is not None for meaning in MEANINGS)
 
 
 def _by_text(text: str, choices: list[str]) -> int | None:

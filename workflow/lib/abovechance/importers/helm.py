@@ -67,7 +67,7 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     if unscored:
         notes.append(f"{folder.name}: instances without {metric} are left out: {unscored}")
     with as_written_by(TOOL, str(folder)):
-        chances = _chances(folder)
+        chances = _chances(folder, metric)
     table["chance"] = table["example"].map(chances)
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
@@ -218,11 +218,19 @@ def _predicted(instance: dict[str, Any], value: float) -> int:
     return int(recorded[0]) if recorded else UNKNOWN
 
 
-def _chances(folder: Path) -> dict[str, float]:
+def _chances(folder: Path, metric: str) -> dict[str, float]:
     """{example: correct choices / choices}, where the run tells its instances.
+
+    Generation tasks can list other texts than answers as references, such as a table that is needed. They
+    list choices only if the metric compares the output with these.
 
     They stand in ``instances.json`` once a suite was summarized, before in ``scenario_state.json``.
     """
+    file = folder / "run_spec.json"
+    with as_written_by(TOOL, str(file)):
+        is_generated = (read_json(file).get("adapter_spec") or {}).get("method") == "generation"
+    if is_generated and metric not in OF_CHOICES:
+        return {}
     if (folder / "instances.json").is_file():
         instances = read_json(folder / "instances.json")
     elif (folder / "scenario_state.json").is_file():

@@ -34,6 +34,7 @@ from abovechance.importers.contract import (
 )
 from abovechance.importers.lm_eval_samples import TOOL, Sample
 from abovechance.importers.lm_eval_targets import UnknownTarget, is_tie, rows_of
+from abovechance.metrics.names import is_share_of_correct
 from abovechance.variance.results_files import model_arguments
 
 OPTIONS = ("metric", "filter")
@@ -164,6 +165,15 @@ class _Results:
             self.of_task("n-samples").get("effective"),
         )
 
+    def check_direction(self, samples: list[Sample]) -> None:
+        """Raise UnsupportedMetric if the task's metrics are all better if they are lower."""
+        names = list(dict.fromkeys(name for sample in samples for name in sample.metrics))
+        if names and all(self.of_task("higher_is_better").get(name) is False for name in names):
+            raise UnsupportedMetric(
+                f"{self.file}, {self.task}: {', '.join(names)} are better if they are lower; expected an "
+                "accuracy"
+            )
+
     def _is_mean(self, metric: str) -> bool:
         """Return whether the tool reports a metric's mean, and nothing that is estimated from its values."""
         listed = self.of_task("configs").get("metric_list") or []
@@ -201,26 +211,14 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
     rows = rows_of(chosen, metric)
     if options.metric is None:
         notes += metric_note(results.task, _named(metric, chosen), _other_metrics(chosen, metric or "acc"))
-    if metric is None and chosen[0].metrics and not any("acc" in sample.metrics for sample in chosen):
-        notes.append(
-            f"{path.name}: its metrics ({', '.join(chosen[0].metrics)}) do not say whether an example is "
-            "correct; the choice with the largest log-likelihood is compared with the target"
-        )
-    if metric not in (None, "exact_match") and chosen[0].scores and rows["chance"].isna().all():
-        notes.append(
-            f"{path.name}: its targets do not say which choices {metric} counts as correct; for --choices or "
-            "--chance, note that these can be several"
-        )
-    if ties := int(rows["tie"].sum()):
-        notes.append(f"{path.name}: {tied(ties)}")
-    elif metric == "acc" and (ties := sum(map(is_tie, chosen))):
-        notes.append(
-            f"{path.name}: acc is as the tool recorded it; choices tie in {ties} of {len(chosen)} examples, "
-            "where the tool chooses the first one (without --metric, ties count as wrong)"
-        )
+    notes += _metric_notes(chosen, metric, rows, path)
     if not results.content:
+        direction = (
+            "" if metric is None or is_share_of_correct(metric) else f", and that a higher {metric} is better"
+        )
         notes.append(
-            f"{path.name}: there is no results_{results.date}.json in its folder, so 0 shots are assumed"
+            f"{path.name}: there is no results_{results.date}.json in its folder, so 0 shots are "
+            f"assumed{direction}"
         )
     with as_written_by(TOOL, str(results.file)):
         shots = results.content.get("n-shot", {}).get(results.task) or 0
@@ -228,6 +226,8 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         model = results.content.get("model_name") or path.parent.name or "model"
         model = _with_variant(str(model), results.content.get("config"))
         reported = results.reported(metric or "acc", chosen[0].filter)
+        if metric is None:
+            results.check_direction(chosen)
         score = results.of_task("results").get(f"{metric or 'acc'},{chosen[0].filter}")
     is_other = isinstance(score, int | float) and abs(score - float(rows["correct"].mean())) > 1e-9
     if reported.accuracy is None and is_other:
@@ -250,6 +250,29 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         reported=reported,
         metric=_named(metric, chosen),
     )
+
+
+def _metric_notes(chosen: list[Sample], metric: str | None, rows: pd.DataFrame, path: Path) -> list[str]:
+    """Return notes on what is judged: log-likelihoods, or what the tool recorded."""
+    notes = []
+    if metric is None and chosen[0].metrics and not any("acc" in sample.metrics for sample in chosen):
+        notes.append(
+            f"{path.name}: its metrics ({', '.join(chosen[0].metrics)}) do not say whether an example is "
+            "correct; the choice with the largest log-likelihood is compared with the target"
+        )
+    if metric not in (None, "exact_match") and chosen[0].scores and rows["chance"].isna().all():
+        notes.append(
+            f"{path.name}: its targets do not say which choices {metric} counts as correct; for --choices or "
+            "--chance, note that these can be several"
+        )
+    if ties := int(rows["tie"].sum()):
+        notes.append(f"{path.name}: {tied(ties)}")
+    elif metric == "acc" and (ties := sum(map(is_tie, chosen))):
+        notes.append(
+            f"{path.name}: acc is as the tool recorded it; choices tie in {ties} of {len(chosen)} examples, "
+            "where the tool chooses the first one (without --metric, ties count as wrong)"
+        )
+    return notes
 
 
 def _with_variant(model: str, config: Any) -> str:

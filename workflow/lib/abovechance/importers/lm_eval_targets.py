@@ -19,6 +19,7 @@ from abovechance.core.errors import InputError
 from abovechance.core.reading import as_written_by
 from abovechance.importers.contract import judged, listed, logged, recorded_row, use_metric
 from abovechance.importers.lm_eval_samples import TOOL, Sample
+from abovechance.metrics.names import is_share_of_correct
 
 
 class UnknownTarget(InputError):
@@ -112,7 +113,8 @@ def _agrees(row: dict[str, Any]) -> bool:
 def _recorded(sample: Sample, metric: str, correct_choices: set[int] | None) -> dict[str, Any]:
     """Return a row by what the tool recorded."""
     row = recorded_row(sample.recorded(metric), len(sample.scores), correct_choices)
-    if correct_choices is None and sample.scores and not sample.target.startswith("["):
+    is_one = not sample.target.startswith("[") and is_share_of_correct(metric)
+    if correct_choices is None and sample.scores and is_one:
         row["chance"] = 1 / len(sample.scores)  # one of them is correct, whichever it is
     if metric == "exact_match" and sample.scores:  # is the correct choice the likeliest of all texts?
         row["chance"] = float("nan")
