@@ -732,8 +732,14 @@ def test_terms_of_a_metric_of_ones_own_get_the_labels_themselves():
 
 def test_arrays_of_arrow_hold_the_labels_of_python():
     labels = [1, 2, 3, 4, 1, 2]
-    for row, gold in ((labels, pa.array(labels)), (pa.array(labels), labels)):
+    for row, gold in (
+        (labels, pa.array(labels)),
+        (pa.array(labels), labels),
+        ([pa.array(labels)] * 2, labels),
+    ):
         assert null_distribution("accuracy", row, gold).observed == 1.0
+    choices = [pa.array(["a", "b", "c"])] * 2
+    assert null_distribution("accuracy", ["a", "b"], ["a", "c"], choices=choices).observed == 0.5
     with pytest.raises(InputError, match="example 1: the gold answer is missing"):
         null_distribution("accuracy", ["a", "b"], pa.array(["a", None]))
 

@@ -618,7 +618,7 @@ def test_no_interval_of_accuracies_reaches_beyond_1(sample):
 @pytest.mark.parametrize("names", [["a"] * 4, ["a", "b", "c"], ["a", "b", "c", "c"]])
 def test_each_prompt_has_a_name_of_its_own(names):
     different = len({*names})
-    message = f"prompt_names has {different} different names for 4 prompts; expected as many"
+    message = f"{len(names)} prompt_names for 4 prompts, {different} of them different; expected a name of"
     with pytest.raises(InputError, match=message):
         prompted(np.zeros((2, 4, 5)), prompt_names=names)
     numbered = prompted(np.zeros((2, 4, 5)), draws=20, prompt_names=range(4))

@@ -815,7 +815,7 @@ def test_trainings_whose_seeds_have_names_are_series_of_their_own(tmp_path):
     """As those of DataDecide, which have other steps each."""
     for place, name in enumerate(("seed-default", "seed-small-aux-2", "seed-large-aux-2")):
         for step in (1000 + place, 2000 + place):
-            revision = f"step{step}-{name}"
+            revision = f"step{step}-{name}-tokens{step}B"
             config = {"model_args": f"pretrained=org/m,revision={revision}"}
             write(tmp_path, f"{revision}.json", result(0, 0.5) | {"config": config})
     table = read_evaluations([tmp_path])
@@ -826,11 +826,20 @@ def test_trainings_whose_seeds_have_names_are_series_of_their_own(tmp_path):
 
 
 def test_a_score_that_no_number_of_right_answers_has_does_not_leave_chance():
-    """As `acc` of truthfulqa_mc2, which is a probability."""
+    """As `acc` of truthfulqa_mc2, which is a probability, and varies less than right and wrong answers."""
     rows = pd.DataFrame(
-        {"seed": 0, "checkpoint": [1, 2], "value": [0.47, 0.525213], "examples": 817, "chance": 0.45}
-    ).assign(metric="acc", prompts=1)
+        {"seed": 0, "checkpoint": [1, 2], "value": [0.47, 0.525213], "examples": 817, "error": 0.0052}
+    ).assign(metric="acc", prompts=1, chance=0.45)
     whole = rows.assign(value=[round(value * 817) / 817 for value in rows["value"]])
-    rounded = rows.assign(value=whole["value"].round(3))
-    for table, place in ((rows, None), (whole, 1), (rounded, 1)):
+    rounded, of_percent = (rows.assign(value=whole["value"].round(digits)) for digits in (3, 2))
+    binomial = rows.assign(error=np.sqrt(0.25 / 817))
+    unknown = rows.assign(error=np.nan)
+    for table, place in (
+        (rows, None),
+        (whole, 1),
+        (rounded, 1),
+        (of_percent, 1),
+        (binomial, 1),
+        (unknown, 1),
+    ):
         assert _leaves_chance(table, table["value"].to_numpy()[None], 817) == place

@@ -108,7 +108,11 @@ class Answers:
         """
         for name in ("predicted", "evaluated", "correct", "available", "texts", "cluster"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, np.asarray(value))
+                if (array := np.asarray(value)).dtype.kind not in "biuf":
+                    raise InputError(
+                        f"{name} has other values than numbers; expected labels by their numbers"
+                    )
+                object.__setattr__(self, name, array)
         if np.ndim(self.correct) != 2 or np.ndim(self.predicted) != 2:
             raise InputError("expected (examples, labels) for correct, and (prompts, examples) for predicted")
         (examples, labels), prompts = np.shape(self.correct), len(self.predicted)

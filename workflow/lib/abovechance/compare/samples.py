@@ -306,7 +306,8 @@ def prompted(
     names = tuple(map(str, prompt_names))
     if names and not len(names) == len({*names}) == prompts:
         raise InputError(
-            f"prompt_names has {len({*names})} different names for {prompts} prompts; expected as many"
+            f"{len(names)} prompt_names for {prompts} prompts, {len({*names})} of them different; expected a "
+            "name of its own for each"
         )
     evaluated = np.isfinite(values)
     sums, _ = cluster_sums(np.where(evaluated, values, 0), clusters)

@@ -52,7 +52,11 @@ def in_form(
 
 def _listed(values: Any) -> list[Any]:
     """Return values as a list; those of Arrow as Python's, because its scalars equal nothing else."""
-    return [value.as_py() if isinstance(value, pa.Scalar) else value for value in values]
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.to_pylist()
+    return [
+        value.to_pylist() if isinstance(value, (pa.Array, pa.ChunkedArray)) else value for value in values
+    ]
 
 
 def is_missing(answer: Any) -> bool:

@@ -32,6 +32,7 @@ STEP = re.compile(
 STAGE = re.compile(r"(?:^|[-_/. ])stage[-_ ]?(\d{1,3})(?![0-9A-Za-z])", re.IGNORECASE)
 # such as seed-small-aux-2: a training of its own, whose seed has no number
 NAMED_SEED = re.compile(r"(?:^|[-_/. ])(seed[-_ ][a-z][\w-]*)", re.IGNORECASE)
+TOKENS = re.compile(r"(?:^|[-_/. ])tokens[-_ ]?\d+[a-z]?(?![0-9a-z])", re.IGNORECASE)  # trained on so many
 ADAPTER = " + "  # between a model and its adapter
 UNITS = {"k": 1000, "m": 1_000_000}
 LOOKS_LIKE = "a .json of lm-evaluation-harness with results of all examples, or a folder or zip file of such"
@@ -223,7 +224,7 @@ def _identity(content: Mapping[str, Any], place: str, folders: list[str]) -> dic
     name = ADAPTER.join(
         part if part.strip("./") else _of_folder(place, folders) for part in name.split(ADAPTER)
     )
-    if named_seed := NAMED_SEED.search(STEP.sub("", revision)):
+    if named_seed := NAMED_SEED.search(TOKENS.sub("", STEP.sub("", revision))):
         name += f"@{named_seed[1]}"
     seeds = [SEED.search(text) for text in (name, revision, PurePosixPath(place).stem)]
     numbers = list(dict.fromkeys(int(match[1]) for match in seeds if match))

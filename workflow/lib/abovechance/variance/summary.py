@@ -13,6 +13,8 @@ from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST, check_finite
 
+LEAST_ERROR = 0.6  # of right and wrong answers, as a share of the binomial one
+
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
     "first": Column.number("mean score over seeds at the first checkpoint"),
@@ -210,19 +212,30 @@ def _measured(rows: pd.DataFrame, ddof: int) -> dict[str, object]:
 
 
 def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | None:
-    """See ``measures.leaves_chance``; missing if the metric is not an accuracy, or a mean over prompts.
-
-    A score is no accuracy if no whole number of correct answers has it.
-    """
+    """See ``measures.leaves_chance``; missing if the metric is not an accuracy, or a mean over prompts."""
     metric, chance = str(rows["metric"].iloc[0]), float(rows["chance"].iloc[0])
     shares = ACCURACY.search(metric) and bool((np.isnan(values) | ((values >= 0) & (values <= 1))).all())
     if examples < 1 or not np.isfinite(chance) or not shares or np.isnan(values[:, -1]).all():
         return None
     if metric != BEST and rows["prompts"].max() > 1:
         return None
-    correct = values[np.isfinite(values)] * examples
-    rounding = np.array([0.5 * 10.0 ** -decimals(value) for value in values[np.isfinite(values)]])
-    if (np.abs(correct - np.rint(correct)) > (rounding + 1e-6) * examples).any():  # not right or wrong
+    if not _is_right_or_wrong(rows, examples):
         return None
     prompts_tried = int(rows["prompts"].sum()) if metric == BEST else None
     return measures.leaves_chance(values, chance, examples, prompts_tried)
+
+
+def _is_right_or_wrong(rows: pd.DataFrame, examples: int) -> bool:
+    """Return whether scores can be shares of right answers.
+
+    They are not if no whole number of right answers has such a score, and the standard error, if it is known,
+    is far below that of right and wrong answers. It is also somewhat below in a group of unlike tasks.
+    """
+    scores, errors = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
+    is_known = np.isfinite(scores) & np.isfinite(errors)
+    scores, errors = scores[is_known], errors[is_known]
+    rounding = np.array([0.5 * 10.0 ** -decimals(round(score, 12)) for score in scores])
+    correct = scores * examples
+    is_whole = np.abs(correct - np.rint(correct)) <= (rounding + 1e-6) * examples
+    of_answers = np.sqrt(scores * (1 - scores) / examples)
+    return bool(is_whole.all() or errors.mean() >= LEAST_ERROR * of_answers.mean())
