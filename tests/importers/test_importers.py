@@ -936,13 +936,40 @@ def test_one_epoch_of_rows_that_inspect_wrote_for_each_epoch_is_used(tmp_path):
 
     alone = imported(path, prompts=1)
     change_rows(path, of_epochs)
-    aggregate_of(path).unlink()
     pd.testing.assert_frame_equal(imported(path, prompts=1), alone)
     (run,) = read_runs([path], Options(epoch=2))
     assert not run.rows["correct"].any()
     assert run.notes[0] == f"{path.name}: the log has 2 epochs; epoch 2 is used (--epoch)"
     with pytest.raises(InputError, match="has no epoch 3; it has 1, 2"):
         imported(path, prompts=1, epoch=3)
+    change_rows(path, lambda place, row: [row] if row["metadata"]["epoch"] == "1" else [])
+    with pytest.raises(InputError, match="has no epoch 2; it has 1"):
+        imported(path, prompts=1, epoch=2)
+
+
+def test_scores_that_are_reduced_over_epochs_have_no_known_chance(tmp_path):
+    """As the best of several guesses, which inspect writes for each epoch."""
+    path = write_records(sound(0, 3), tmp_path)
+    change_rows(path, lambda place, row: [row | {"metadata": {"epoch": str(epoch)}} for epoch in (1, 2)])
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1)
+    (run,) = read_runs([path], Options(chance=0.5))
+    assert run.notes[0].startswith(f"{path.name}: all epochs have the same scores, which may be their mean")
+
+
+@pytest.mark.parametrize(("of_samples", "is_known"), [('{"acc_norm": 1.0}', True), ('{"acc": 1.0}', False)])
+def test_an_answer_is_the_likeliest_whatever_the_metric_of_lm_eval_chooses(of_samples, is_known, tmp_path):
+    path = write_records(sound(0, 3), tmp_path)
+    aggregate_of(path).unlink()
+
+    def opposite(place, row):
+        correct = not row["evaluation"]["is_correct"]
+        evaluation = {"score": float(correct), "is_correct": correct}
+        return [row | {"evaluation": evaluation, "metadata": {"lm_eval_metrics": of_samples}}]
+
+    change_rows(path, opposite)
+    (run_of_file,) = read_runs([path], Options())
+    assert run_of_file.rows["chance"].fillna(-1).tolist() == [0.2 if is_known else -1] * 3
 
 
 def test_a_record_that_contradicts_its_references_has_no_known_chance(tmp_path):

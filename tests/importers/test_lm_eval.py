@@ -339,6 +339,17 @@ def test_an_imported_file_keeps_the_metric_of_its_log(tmp_path):
     assert run_command("import", str(log), *options).returncode == 0
     (of_file,) = read_runs([path], Options())
     assert of_file.metric == "acc_norm"
+    several = [sample | {"metrics": ["r@2"], "r@2": 1.0} for sample in samples]
+    log.write_text("".join(json.dumps(sample) + "\n" for sample in several))
+    options = ("--each-file", "--metric", "r@2", "--chance", "0.5", "--output", str(path))
+    assert run_command("import", str(log), *options).returncode == 0
+    (of_several,) = read_runs([path], Options())
+    assert of_several.rows["chance"].tolist() == [0.5, 0.5]
+    log.write_text(
+        "".join(json.dumps(sample | {"metrics": ["acc", "acc_norm"]}) + "\n" for sample in samples)
+    )
+    options = ("--each-file", "--metric", "acc_norm", "--output", str(path))
+    assert run_command("import", str(log), *options).returncode == 0
     assert "Metric: acc_norm" in run_command("check", str(path), "--prompts", "1").stdout
 
 
@@ -386,12 +397,24 @@ def test_a_metric_may_be_written_as_a_text(tmp_path):
     assert imported(path, prompts=1, metric="acc_norm")["correct"].tolist() == [True, False]
 
 
+def test_equal_texts_and_missing_scores_contradict_no_target(tmp_path):
+    """The tool takes the first of equal choices, and nan as the largest of numbers."""
+    twice = with_choices(lm_sample(0, [-2.0, -3.0, -1.999999], "x"), ["x", "y", "x"]) | {"acc": 0.0}
+    path = write_lm(tmp_path, [twice | {"metrics": ["acc", "acc_norm"], "acc_norm": 0.0}])
+    assert imported(path, prompts=1, metric="acc_norm")["chance"].tolist() == [2 / 3]
+    unknown = with_choices(lm_sample(0, [float("nan"), -2.0], "x"), ["x", "y"])
+    del unknown["acc"]
+    path = write_lm(tmp_path, [unknown | {"metrics": ["acc_norm"], "acc_norm": 1.0}])
+    assert imported(path, prompts=1, metric="acc_norm")["chance"].tolist() == [0.5]
+
+
 def test_an_accuracy_of_another_form_is_not_judged_by_log_likelihoods(tmp_path):
     sample = lm_sample(0, [-1.0, -2.0], 0)
     del sample["acc"]
     pair = sample | {"metrics": ["acc_ambig"], "acc_ambig": [1, 0]}
     with pytest.raises(InputError, match="has the metrics acc_ambig; expected one that is 0 or 1"):
         imported(write_lm(tmp_path, [pair]), prompts=1)
+    assert diagnose([tmp_path], Options(command="doctor"))[1] == 1  # its texts can be examined
     (run,) = read_runs([write_lm(tmp_path, [sample | {"metrics": ["mcc"], "mcc": [0, 0]}])], Options())
     assert "its metrics (mcc) do not say whether an example is correct" in run.notes[0]
 

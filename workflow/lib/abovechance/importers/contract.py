@@ -150,6 +150,8 @@ class Run:
         Number of examples in the log that have no score.
     is_drawn
         True if the study evaluates a randomly drawn part of the examples.
+    states_chance
+        True if the chance is that of the metric, whatever its name.
     suspicions
         Signs that the log is broken.
     part
@@ -169,6 +171,7 @@ class Run:
     metric_name: str = ""
     unscored: int = 0
     is_drawn: bool = False
+    states_chance: bool = False
     suspicions: list[Suspicion] = field(default_factory=list)
     part: str = ""
     examined: Examined | None = None
@@ -196,13 +199,13 @@ class Run:
 def examined(run: Run) -> Run:
     """Return a run with its suspicions, and without the columns that only the checks use.
 
-    If the metric accepts several guesses, the chance is unknown, because it is that of one guess, and the
-    texts of choices are left out, because simple guessers have one guess.
+    If the metric accepts several guesses, the chance is unknown unless the file states it, because it is that
+    of one guess, and the texts of choices are left out, because simple guessers have one guess.
     """
     rows, file = run.rows, Path(run.file)
     unused = [*EVIDENCE]
     if run.accepts_several:
-        rows = rows.assign(chance=math.nan)
+        rows = rows if run.states_chance else rows.assign(chance=math.nan)
         unused.append("choices")
     summary = summarize(run.file, run.task, run.model, rows, run.metric)
     # a file can have several runs, which have other metrics or models

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,7 @@ from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
 OPTIONS = ("metric", "epoch")
+NORMALIZED = {"acc_norm", "acc_bytes", "acc_mutual_info"}
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
 PERCENT = 100  # the largest score on the other scale of shares
@@ -89,9 +91,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:
                     raise UnsupportedMetric(
                         f"{path}, {task}: has no result '{result}'; {use_metric(results)}"
                     )
-                rows, notes = _of_epoch(results[result], options.epoch or 1, path)
-                run = _run(path, model, task, result, rows, aggregate)
-                runs.append(replace(run, notes=notes + run.notes))
+                runs.append(
+                    _run_of_epoch(path, model, task, result, results[result], aggregate, options.epoch)
+                )
             except UnsupportedMetric as error:
                 if options.complete:
                     raise
@@ -163,21 +165,56 @@ def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
     return names
 
 
+def _run_of_epoch(
+    path: Path,
+    model: str,
+    task: str,
+    result: str,
+    rows: list[tuple[str, dict[str, Any]]],
+    aggregate: dict[str, Any],
+    epoch: int | None,
+) -> Run:
+    """Return the run of one result in one epoch; see ``_run``."""
+    chosen, notes = _of_epoch(rows, epoch, path)
+    # the aggregate record is of all epochs
+    run = _run(path, model, task, result, chosen, aggregate, is_whole=not notes)
+    if notes and _are_reduced(rows):
+        run = replace(run, rows=run.rows.assign(chance=math.nan))
+        notes = [
+            f"{path.name}: all epochs have the same scores, which may be their mean, mode or maximum; for "
+            "--choices or --chance, note that the best of several guesses may count"
+        ]
+    return replace(run, notes=notes + run.notes)
+
+
 def _of_epoch(
-    rows: list[tuple[str, dict[str, Any]]], epoch: int, path: Path
+    rows: list[tuple[str, dict[str, Any]]], epoch: int | None, path: Path
 ) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    """Return the rows of one epoch, if inspect's epochs have rows of their own, and a note."""
+    """Return the rows of one epoch, if inspect's epochs have rows of their own, and a note.
+
+    The converter writes one score for all epochs if inspect has reduced them.
+    """
     by_epoch: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for place, row in rows:
         with as_written_by(TOOL, place):
             number = (row.get("metadata") or {}).get("epoch", 1)
         by_epoch.setdefault(str(number), []).append((place, row))
+    if str(epoch or 1) not in by_epoch and (epoch or len(by_epoch) > 1):
+        raise UnsupportedMetric(f"{path}: has no epoch {epoch or 1}; it has {', '.join(by_epoch)}")
     if len(by_epoch) < 2:
         return rows, []
-    if str(epoch) not in by_epoch:
-        raise UnsupportedMetric(f"{path}: has no epoch {epoch}; it has {', '.join(by_epoch)}")
-    note = f"{path.name}: the log has {len(by_epoch)} epochs; epoch {epoch} is used (--epoch)"
-    return by_epoch[str(epoch)], [note]
+    return by_epoch[str(epoch or 1)], [
+        f"{path.name}: the log has {len(by_epoch)} epochs; epoch {epoch or 1} is used (--epoch)"
+    ]
+
+
+def _are_reduced(rows: list[tuple[str, dict[str, Any]]]) -> bool:
+    """Return whether each sample has several rows, which all have the same score."""
+    scores: dict[Any, list[Any]] = {}
+    for place, row in rows:
+        with as_written_by(TOOL, place):
+            scores.setdefault(str(row["sample_id"]), []).append(row["evaluation"]["score"])
+    return all(len(values) > 1 and len({*map(str, values)}) == 1 for values in scores.values())
 
 
 def _run(
@@ -187,6 +224,7 @@ def _run(
     result: str,
     rows: list[tuple[str, dict[str, Any]]],
     aggregate: dict[str, Any],
+    is_whole: bool,
 ) -> Run:
     """Return the run of one result.
 
@@ -196,6 +234,8 @@ def _run(
         The place and the content of each row.
     aggregate
         The result in the aggregate record; empty if there is none.
+    is_whole
+        Whether the record is of these rows alone.
     """
     with as_written_by(TOOL, str(aggregate_of(path))):
         config = aggregate.get("metric_config") or {}
@@ -212,9 +252,11 @@ def _run(
     for place, row in rows:
         with as_written_by(TOOL, place):
             read_rows.append(_row(row, place, result))
-    _mark_choices(read_rows)
+    _mark_choices(
+        read_rows, are_chosen=not _is_normalized(rows, metric_name(aggregate) if aggregate else result)
+    )
     reported = None
-    if isinstance(score, int | float) and 0 <= score <= 1:
+    if is_whole and isinstance(score, int | float) and 0 <= score <= 1:
         reported = Reported(f"{aggregate_of(path)} ({result})", float(score))
     table, notes, unscored = _with_errors(pd.DataFrame(read_rows), reported, path)
     suspicions: list[Suspicion] = []
@@ -320,7 +362,17 @@ def _output(row: dict[str, Any]) -> str | None:
     return None if text in choices else text
 
 
-def _mark_choices(rows: list[dict[str, Any]]) -> None:
+def _is_normalized(rows: list[tuple[str, dict[str, Any]]], metric: str) -> bool:
+    """Return whether lm-eval's metric, the first of a sample, does not choose the likeliest answer.
+
+    The converter writes this answer, whatever the metric chooses.
+    """
+    of_samples = str((rows[0][1].get("metadata") or {}).get("lm_eval_metrics") or "")
+    first = re.search(r"\w+", of_samples)
+    return bool({metric, first[0] if first else ""} & NORMALIZED)
+
+
+def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:
     """Set the chance, and the predicted and correct choices under the first meaning that fits all rows.
 
     References of generation tasks stand as choices, too. They are none if no wrong answer is one of them.
@@ -335,7 +387,7 @@ def _mark_choices(rows: list[dict[str, Any]]) -> None:
         if any(None in places or not places for places in marks):
             continue
         predicted = [_by_text(row["answer"] or "", row["choices"]) for row in with_choices]
-        is_contradicted = True
+        is_contradicted = are_chosen
         if all(
             place is None or (place in places) == row["correct"]
             for place, places, row in zip(predicted, marks, with_choices, strict=True)

@@ -341,7 +341,10 @@ def _metric(samples: list[Sample], options: Options) -> str | None:
     if not graded:
         names = samples[0].metrics
         # an accuracy of another form, such as a pair of values, is not that of the likeliest choice
-        if names and (not scored or any(name.startswith("acc") for name in names)):
+        is_judged = scored and (
+            options.command == "doctor" or not any(name.startswith("acc") for name in names)
+        )
+        if names and not is_judged:
             raise UnsupportedMetric(
                 f"{samples[0].place}: has the metrics {', '.join(names)}; expected one that is 0 or 1 for "
                 "each example"

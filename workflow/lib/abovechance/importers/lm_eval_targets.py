@@ -61,11 +61,14 @@ def rows_of(samples: list[Sample], metric: str | None) -> pd.DataFrame:
 def _by_metric(samples: list[Sample], readings: list[list[set[int]]], metric: str) -> pd.DataFrame:
     """Return the rows as recorded, with the correct choices if the log agrees with one reading of targets.
 
-    If it contradicts all readings, more choices are correct than the targets name, and the chance is unknown.
+    If it contradicts all readings, other choices are correct than the targets say, or others are chosen than
+    the likeliest. The chance is then unknown.
     """
     has_acc = all("acc" in sample.metrics and sample.fields["acc"] in (0, 1) for sample in samples)
-    agrees = _agrees_with_acc if has_acc else partial(_agrees_with_metric, metric=metric)
-    agreeing = [reading for reading in readings if all(map(agrees, samples, reading))]
+    of_metric = partial(_agrees_with_metric, metric=metric)
+    agreeing: list[list[set[int]]] = []
+    for agrees in (_agrees_with_acc, _agrees_but_for_equal_texts) if has_acc else (of_metric,):
+        agreeing = agreeing or [reading for reading in readings if all(map(agrees, samples, reading))]
     is_known = bool(agreeing) and (has_acc or agreeing[0] == agreeing[-1])
     correct_choices: list[set[int]] | list[None] = agreeing[0] if is_known else [None] * len(samples)
     rows = pd.DataFrame(
@@ -86,13 +89,21 @@ def _agrees_with_acc(sample: Sample, correct_choices: set[int]) -> bool:
     return len(likeliest) != 1 or bool(likeliest & correct_choices) == sample.recorded("acc")
 
 
+def _agrees_but_for_equal_texts(sample: Sample, correct_choices: set[int]) -> bool:
+    """Return the same, also if the likeliest text stands twice: its scores may be rounded differently."""
+    likeliest = sample.texts[int(np.argmax(sample.scores))]
+    is_twice = sample.texts.count(likeliest) > 1 and len({*sample.texts}) > 1
+    return is_twice or _agrees_with_acc(sample, correct_choices)
+
+
 def _agrees_with_metric(sample: Sample, correct_choices: set[int], metric: str) -> bool:
     """Return whether a sample that is recorded as correct has a correct choice that may be the chosen one.
 
     Metrics choose by log-likelihoods, or by those per character or byte.
     """
     texts = [text or "" for text in sample.texts]
-    if sample.fields.get(metric) != 1 or "mutual_info" in metric or not all(text.strip() for text in texts):
+    is_known = all(text.strip() for text in texts) and np.isfinite(sample.scores).all()
+    if sample.fields.get(metric) != 1 or "mutual_info" in metric or not is_known:
         return True
     written = [
         texts,

@@ -57,4 +57,4 @@ def read(path: Path, options: Options) -> Iterator[Run]:  # noqa: ARG001
             of_setting = dict(enumerate(names.get(setting.words, [])))
             table["prompt"] = [of_setting.get(int(number), number) for number in table["prompt"]]
             metric = metrics.get(setting.words, "accuracy")
-            yield Run(str(path), *setting, table, metric=metric, is_drawn=is_drawn)
+            yield Run(str(path), *setting, table, metric=metric, is_drawn=is_drawn, states_chance=True)
