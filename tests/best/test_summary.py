@@ -314,7 +314,7 @@ def test_numbers_of_correct_answers_are_those_that_round_to_the_scores(scores, e
 def test_scores_that_vary_less_than_by_luck_are_told(correlation):
     """The chi-squared test of their variance, part of which candidates do not share."""
     generator = np.random.default_rng(1)
-    told = []
+    rejections = []
     for deviation in np.linspace(0.005, 0.05, 40):
         scores = (0.6 + deviation * generator.standard_normal(12)).clip(0, 1)
         mean = scores.mean()
@@ -322,5 +322,5 @@ def test_scores_that_vary_less_than_by_luck_are_told(correlation):
         p = stats.chi2.cdf(11 * scores.var(ddof=1) / by_luck, 11)
         result = judge_reported(scores, 100, correlation=correlation)
         assert ("vary significantly less than by luck" in result.assumption) == (p <= 0.05)
-        told.append(p <= 0.05)
-    assert 5 < sum(told) < 35
+        rejections.append(p <= 0.05)
+    assert 5 < sum(rejections) < 35

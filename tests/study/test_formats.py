@@ -142,6 +142,17 @@ def test_a_text_without_a_cue_gets_one():
     assert set(formatted["null"]) == {"Answer:"}
 
 
+@pytest.mark.parametrize("ending", ["\nAnswer:\n", "\n答案\N{FULLWIDTH COLON}", "\nAnswer: "])
+def test_a_cue_may_end_with_a_wide_colon_or_a_line_break(ending):
+    table = question_table(
+        [f"Colour {number}?{ending}" for number in range(12)], [["red", "blue"]] * 12, [0, 1] * 6
+    )
+    formatted = apply_format(table, "letters", "t")
+    cue = ending.strip("\n")
+    assert formatted["text"].iloc[0] == f"Colour 0?\nA. red\nB. blue\n{cue}"
+    assert set(formatted["null"]) == {cue}
+
+
 def test_the_cue_is_what_the_file_says_remains_without_the_input():
     rows = questions(
         ("Of France? Say:", ["Paris", "Rome"], 0), ("Of Italy? Say:", ["Bonn", "Rome"], 1), null=" Say:"

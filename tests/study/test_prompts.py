@@ -55,6 +55,17 @@ def test_training_examples_are_of_each_label_and_none_is_evaluated():
     more = training_set(task, evaluation, "t", 0, 14)
     assert set(chosen) < set(more["example"][more["evaluated"]])
     assert training_set(task, evaluation, "t", 0, 1000)["evaluated"].sum() == 40
+    assert training_set(task, evaluation, "t", 0, 12, shots=10).equals(rows)
+    with pytest.raises(
+        InputError, match="12 shots of hard demonstrations need more than 12 training examples"
+    ):
+        training_set(task, evaluation, "t", 0, 12, shots=12)
+    rare = task.copy()
+    odd = rare["example"].str[1:].astype(int) % 2 == 1
+    rare = rare[~odd | evaluation["evaluated"] | (odd & (odd & ~evaluation["evaluated"]).cumsum().eq(1))]
+    message = "6 or more of each label, but there are 13, and 1 of"
+    with pytest.raises(InputError, match=message):
+        training_set(rare, evaluation.loc[rare.index], "t", 0, 13, shots=12)
     with pytest.raises(InputError, match="all of its 60 examples are evaluated, so that none are left"):
         training_set(some_task(60), evaluation_set(some_task(60), "t", 0, 60), "t", 0, 12)
 

@@ -81,9 +81,10 @@ def test_what_is_left_out_is_counted_and_does_not_pass_for_done(place):
     assert "tiny, long, 1-shot: 3 of 3 prompts are longer than the model's context of 120 tokens" in output
     assert "Traceback" not in output
     only = STUDY | {"tasks": {"long": "long.jsonl"}, "study": "none", "too_long": "leave_out"}
-    output = run(place, only)
-    assert "all prompts of all settings are longer than their model's context" in output
-    assert "Traceback" not in output
+    for targets in ([], ["cost"]):
+        output = run(place, only, *targets)
+        assert "all prompts of all settings are longer than their model's context" in output
+        assert "Traceback" not in output
 
 
 @pytest.mark.slow

@@ -24,7 +24,9 @@ with logged(snakemake):
         if not scores.empty
     ]
     labels = shared_labels(task, f"task '{wildcards.task}'", "balanced demonstrations")
-    hard = hardest_of_labels(pvi, least=params.most_shots // len(labels))
+    hard = set(training["example"][training["evaluated"]])
+    if pvi:  # else all prompts are too long, and those with hard demonstrations will be
+        hard = hardest_of_labels(pvi, least=params.most_shots // len(labels))
     # what is hard may be shown, and none of it is evaluated
     evaluation = training.assign(evaluated=False)
     evaluation["demonstration"] = evaluation["example"].isin(hard)

@@ -8,7 +8,7 @@ out: training_sets/<task>.parquet, hardest_prompts/<model>/<task>/<shots>-shot.p
 rule training_set:
     """Choose examples outside the evaluation set that are scored to find hard demonstrations."""
     input:
-        task=rules.task.output.table,
+        task=rules.prompts.input.drawn_on,
         evaluation_set=rules.evaluation_set.output.table,
     output:
         table=f"{RESULTS}/{TRAINING.examples}/{{task}}.parquet",
@@ -22,6 +22,7 @@ rule training_set:
         name=lambda wildcards: drawn_as(wildcards.task, STUDY["tasks"])[0],
         seed=STUDY["seed"],
         examples=STUDY.get("pvi", {}).get("training_examples"),
+        most_shots=lambda wildcards: max(SHOTS[wildcards.task]),
         code=code_of("training_set.py"),
     script:
         "../../scripts/training_set.py"

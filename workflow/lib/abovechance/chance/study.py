@@ -19,6 +19,7 @@ from abovechance.core.estimates import ALPHA
 from abovechance.core.settings import SETTING, Setting, by_setting
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.core.untrusted import printable
+from abovechance.study.prompts import ALL_TOO_LONG
 
 RANDOMIZED = {
     "randomization_tail": Column.tail(
@@ -208,10 +209,7 @@ def judge(
         If no prompt of any setting was evaluated.
     """
     if accuracy.empty:
-        raise InputError(
-            "all prompts of all settings are longer than their model's context; use fewer shots, shorter "
-            "examples or another model"
-        )
+        raise InputError(ALL_TOO_LONG)
     table = verdicts(accuracy, prompts_tried)
     if metrics is not None:
         table["metric"] = [metrics[setting] for setting, _ in by_setting(table)]

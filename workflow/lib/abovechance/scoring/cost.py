@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from abovechance.core.columns import Column
+from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 from abovechance.core.words import counted
 from abovechance.scoring.cells import Cell, Reading, prompts_too_long
@@ -23,6 +24,7 @@ from abovechance.scoring.engine import trunk_length
 from abovechance.scoring.ledgers import OPERATIONS
 from abovechance.scoring.reader import Reader
 from abovechance.scoring.tokens import Tokens
+from abovechance.study.prompts import ALL_TOO_LONG
 
 TOKEN_COUNTS = TableSchema(
     "token_counts",
@@ -163,6 +165,11 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
         {(model, task): the table ``token_counts``}.
     models
         {model: how large it is}.
+
+    Raises
+    ------
+    InputError
+        If no prompt is counted.
     """
     rows = []
     jobs = [
@@ -191,6 +198,8 @@ def estimate(counted: Mapping[tuple[str, str], pd.DataFrame], models: Mapping[st
             }
             | _prices(facts.weights.server or {}, int(total["tokens"]), int(total["computed"]))
         )
+    if not rows:
+        raise InputError(ALL_TOO_LONG)
     return pd.DataFrame(rows)
 
 

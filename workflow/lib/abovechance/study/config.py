@@ -284,6 +284,12 @@ def _check_hardest(config: Mapping[str, Any], place: str) -> None:
             f"{key} finds hard demonstrations of each label; use `demonstrations: balanced` beside it"
         )
     for name, task in config["tasks"].items():
+        examples, shots = config["pvi"]["training_examples"], max(task["shots"])
+        if examples <= shots:  # a prompt is not evaluated on its own demonstrations
+            raise InputError(
+                f"{key} is {examples}, but the task '{name}' has {shots} shots; expected more examples than "
+                "shots"
+            )
         if 0 in task["shots"]:
             raise InputError(
                 f"{key}: the task '{name}' has 0 shots, which show no demonstrations; expected "

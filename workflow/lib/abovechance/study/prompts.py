@@ -39,6 +39,10 @@ PROMPTS = TableSchema(
 
 
 DRAWN, BALANCED = "drawn", "balanced"  # how demonstrations are chosen
+ALL_TOO_LONG = (
+    "all prompts of all settings are longer than their model's context; use fewer shots, shorter examples or "
+    "another model"
+)
 
 
 def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) -> pd.DataFrame:
@@ -68,11 +72,16 @@ def evaluation_set(task: pd.DataFrame, name: str, seed: int, max_examples: int) 
 
 
 def training_set(
-    task: pd.DataFrame, evaluation: pd.DataFrame, name: str, seed: int, examples: int
+    task: pd.DataFrame, evaluation: pd.DataFrame, name: str, seed: int, examples: int, shots: int = 0
 ) -> pd.DataFrame:
     """Return which examples that may be demonstrations, and are not evaluated, are scored to find hard ones.
 
     Drawn in rounds of one of each label, until there are so many or no more.
+
+    Parameters
+    ----------
+    shots
+        Largest number of demonstrations that are to be found among them, as many of each label.
 
     Returns
     -------
@@ -82,7 +91,7 @@ def training_set(
     Raises
     ------
     InputError
-        If all examples are evaluated, or they have choices of their own.
+        If all examples are evaluated, they have choices of their own, or there are too few for the shots.
     """
     remaining = task[(evaluation["demonstration"] & ~evaluation["evaluated"]).to_numpy()]
     if remaining.empty:
@@ -92,9 +101,18 @@ def training_set(
             "`pvi.training_examples`"
         )
     generator = random.Random(f"{seed}/{name}/training")
-    shuffled = [generator.sample(members, len(members)) for members in _classes(remaining, name).values()]
+    classes = _classes(remaining, name)
+    shuffled = [generator.sample(members, len(members)) for members in classes.values()]
     in_rounds = [example for one_of_each in zip_longest(*shuffled) for example in one_of_each if example]
     chosen = task["example"].isin(in_rounds[:examples])
+    label, fewest = min(_classes(task[chosen], name).items(), key=lambda item: len(item[1]))
+    if len(fewest) * len(classes) < shots or chosen.sum() <= shots:
+        raise InputError(
+            f"task '{name}': {shots} shots of hard demonstrations need more than {shots} training examples, "
+            f"{-(-shots // len(classes))} or more of each label, but there are {chosen.sum()}, and "
+            f"{len(fewest)} of '{label}'; expected a larger `pvi.training_examples`, or a smaller "
+            "`max_examples`"
+        )
     return pd.DataFrame({"example": task["example"], "evaluated": chosen, "demonstration": False})
 
 
