@@ -1,0 +1,369 @@
+"""Every field of a record of Every Eval Ever, and of a log of inspect, has its place in a run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from abovechance.core.errors import InputError
+from abovechance.importers import Options, every_eval_ever, inspect_ai, read_runs
+from abovechance.importers.every_eval_ever import aggregate_of, metric_name
+from tests.doctor.logs import sound, write_records
+from tests.importers.test_importers import change_rows, inspect_files, inspect_sample
+
+
+def change(path: Path, **values: Any) -> None:
+    """Change the only result of an aggregate record."""
+    record = json.loads(path.read_text())
+    record["evaluation_results"][0] |= values
+    path.write_text(json.dumps(record))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_records(sound(0, 3), tmp_path)
+
+
+def test_a_record_as_a_whole(path):
+    aggregate = aggregate_of(path)
+    details = {"additional_details": {"num_fewshot": "3"}}
+    config = json.loads(aggregate.read_text())["evaluation_results"][0]["metric_config"]
+    change(aggregate, generation_config=details, metric_config=config | {"metric_name": "accuracy of all"})
+    run = next(every_eval_ever.read(path, Options()))
+    assert (run.file, run.shots, run.metric, run.metric_name) == (str(path), 3, "acc", "accuracy of all")
+    assert run.reported is not None
+    assert run.reported.place == f"{aggregate} (acc)"
+    assert {*run.rows} == {
+        *("example", "predicted", "correct", "tie", "chance", "recorded", "choices", "right"),
+        *("question", "context", "output", "answer"),
+    }
+    aggregate.unlink()
+    run = next(every_eval_ever.read(path, Options()))
+    assert (run.shots, run.metric_name, run.reported) == (0, "", None)
+
+
+@pytest.mark.parametrize(
+    ("given_row", "output"),
+    [
+        ({"output": {"raw": ["first", "last"]}}, "last"),
+        ({"output": {"raw": ["a choice"]}, "input": {"choices": ["a choice"]}}, None),
+        ({"output": {"raw": []}, "messages": [{"role": "assistant", "content": "said"}]}, "said"),
+        (
+            {
+                "output": None,
+                "messages": [
+                    {"role": "assistant", "content": "first"},
+                    {"role": "assistant", "content": "second"},
+                    {"role": "user", "content": "asked"},
+                ],
+            },
+            "second",
+        ),
+        ({"output": None, "messages": None, "input": None}, None),
+    ],
+)
+def test_the_output_of_a_row_is_the_last_text_of_the_model(path, given_row, output):
+    change_rows(path, lambda place, row: [row | given_row])
+    aggregate_of(path).unlink()
+    run = next(every_eval_ever.read(path, Options()))
+    assert run.rows["output"].tolist() == [output] * 3
+
+
+def test_the_context_is_the_question_if_the_prompt_is_unknown(path):
+    change_rows(
+        path, lambda place, row: [row | {"input": row["input"] | {"formatted": None, "raw": f"Q{place}"}}]
+    )
+    run = next(every_eval_ever.read(path, Options()))
+    assert run.rows["context"].tolist() == run.rows["question"].tolist() == ["Q0", "Q1", "Q2"]
+
+
+def test_free_answers_have_no_choices(path):
+    change_rows(path, lambda place, row: [row | {"input": {"reference": ["a", "b"], "choices": ["a", "b"]}}])
+    assert next(every_eval_ever.read(path, Options())).rows["choices"].isna().all()
+    change_rows(path, lambda place, row: [row | {"input": {"reference": ["a"], "choices": ["a"]}}])
+    assert next(every_eval_ever.read(path, Options())).rows["choices"].isna().all()
+
+
+def test_what_is_wrong_in_a_record_is_told_with_its_place(path):
+    aggregate = aggregate_of(path)
+    whole, rows = aggregate.read_text(), path.read_text()
+    for values, message in (
+        ({"generation_config": [1]}, "is not as Every Eval Ever writes it"),
+        ({"generation_config": {"additional_details": {"num_fewshot": "-1"}}}, "has -1 shots"),
+    ):
+        change(aggregate, **values)
+        with pytest.raises(InputError, match=message) as error:
+            read_runs([path], Options())
+        assert str(error.value).startswith((f"{aggregate}: ", f"{path}: "))
+        aggregate.write_text(whole)
+    aggregate.write_text('{"evaluation_results": [1]}')
+    with pytest.raises(InputError) as error:
+        read_runs([path], Options())
+    assert str(error.value).startswith(f"{aggregate}: is not as Every Eval Ever writes it")
+    aggregate.write_text(whole)
+    for changed, message in (
+        ({"model_id": None}, "row 1: lacks 'model_id'; expected a log as Every Eval Ever writes it"),
+        ({"input": [1]}, "row 1: is not as Every Eval Ever writes it"),
+        ({"metadata": [1]}, "row 1: is not as Every Eval Ever writes it"),
+    ):
+
+        def changed_row(place, row, changed=changed):
+            row = row | changed
+            return [{name: value for name, value in row.items() if name != "model_id" or value}]
+
+        change_rows(path, changed_row)
+        with pytest.raises(InputError) as error:
+            read_runs([path], Options())
+        assert str(error.value).startswith(f"{path}, {message}")
+        path.write_text(rows)
+
+
+@pytest.mark.parametrize(
+    ("score", "reported"), [(0.0, 0.0), (1.0, 1.0), (1.5, None), (-0.5, None), (None, None)]
+)
+def test_a_reported_score_is_a_share(path, score, reported):
+    change(aggregate_of(path), score_details={"score": score})
+    if reported is not None:
+
+        def all_alike(place, row):
+            evaluation = {"score": reported, "is_correct": reported == 1}
+            return [row | {"evaluation": evaluation, "answer_attribution": []}]
+
+        change_rows(path, all_alike)
+    run = next(every_eval_ever.read(path, Options()))
+    assert (None if run.reported is None else run.reported.accuracy) == reported
+
+
+def test_another_score_than_the_share_of_correct_rows_is_suspicious_unless_its_name_says_so(path):
+    aggregate = aggregate_of(path)
+    config = json.loads(aggregate.read_text())["evaluation_results"][0]["metric_config"]
+    for name, suspicions in (("quality", 1), ("f1_macro", 0)):
+        change(aggregate, metric_config=config | {"metric_name": name}, score_details={"score": 0.2})
+        run = next(every_eval_ever.read(path, Options()))
+        assert run.reported is None
+        assert len(run.suspicions) == suspicions
+        assert "the recorded score of acc (0.2) is not the share of correct rows" in run.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("result", "name"),
+    [
+        ({"evaluation_result_id": "task/em", "metric_config": {}}, "em"),
+        ({"evaluation_result_id": None, "metric_config": {}}, "accuracy"),
+        ({"metric_config": {"metric_name": "mine"}}, "mine"),
+    ],
+)
+def test_the_name_of_a_metric(result, name):
+    assert metric_name(result) == name
+
+
+def test_results_that_are_left_out_are_told_with_their_reason(path):
+    def with_another(place, row):
+        quality = {"evaluation_name": "other", "evaluation": {"score": 0.5, "is_correct": False}}
+        return [row, row | quality]
+
+    change_rows(path, with_another)
+    (run,) = every_eval_ever.read(path, Options())
+    reason = f"{path}, row 2: acc is 0.5; expected a score of 0 or 1"
+    assert run.notes[-1] == f"left out: {reason} (other)"
+    (run,) = every_eval_ever.read(path, Options(command="doctor"))
+    (suspicion,) = run.suspicions
+    assert (
+        suspicion.evidence
+        == "other in the same file is left out: row 2: acc is 0.5; expected a score of 0 or 1"
+    )
+
+
+def test_samples_with_an_error_have_no_gap_behind_them(path):
+    change_rows(path, lambda place, row: [row | ({"error": "timeout"} if place == 0 else {})])
+    values = [json.loads(line)["evaluation"]["score"] for line in path.read_text().splitlines()]
+    change(aggregate_of(path), score_details={"score": float(np.mean(values))})
+    run = next(every_eval_ever.read(path, Options()))
+    assert (run.unscored, len(run.rows)) == (0, 3)
+
+
+# --- inspect -------------------------------------------------------------------------------------
+
+
+def log_of(samples: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    return inspect_files([])["header.json"] | {"samples": samples} | more
+
+
+def runs(log: dict[str, Any], **options: Any) -> list[Any]:
+    return [*inspect_ai.runs_of(log, log["samples"], Path("log.json"), Options(**options))]
+
+
+def test_a_log_of_inspect_as_a_whole():
+    sample = inspect_sample(0, "C", answer="B") | {
+        "input": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": [{"text": "Which?"}]},
+        ],
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "Which?"}, {"type": "text", "text": "A or B"}],
+            },
+            {"role": "assistant", "content": "B"},
+        ],
+        "output": {"choices": [{"message": {"content": "I say B"}, "stop_reason": "max_tokens"}]},
+    }
+    (run,) = runs(log_of([sample]))
+    (row,) = run.rows.to_dict("records")
+    assert (run.file, run.model, run.task, run.shots, run.metric) == (
+        "log.json",
+        "hf/model",
+        "sums",
+        2,
+        "choice",
+    )
+    assert row == {
+        "example": "0",
+        "predicted": 1,
+        "correct": True,
+        "tie": False,
+        "chance": pytest.approx(1 / 3),
+        "recorded": 1.0,
+        "choices": ["a", "b", "c"],
+        "right": [False, True, False],
+        "question": "Be brief.\nWhich?",
+        "context": "Be brief.\nWhich?\nA or B",
+        "output": "I say B",
+        "truncated": False,
+        "cut_off": True,
+        "answer": "B",
+        "target": "B",
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "question"),
+    [
+        ([{"type": "text", "text": "Which?"}], "Which?"),
+        ([{"text": "Which?"}, {"type": "text", "text": "One"}], "Which?\nOne"),
+        ([{"type": "image", "image": "x.png"}, {"type": "text", "text": "Which?"}], None),
+        ("Which?", "Which?"),
+        ([], None),
+    ],
+)
+def test_a_question_with_an_image_is_no_text(content, question):
+    (run,) = runs(log_of([inspect_sample(0, "C") | {"input": [{"role": "user", "content": content}]}]))
+    value = run.rows["question"].iloc[0]
+    assert (value or None) == question
+
+
+@pytest.mark.parametrize(("reason", "columns"), [("model_length", (True, False)), ("stop", (False, False))])
+def test_why_an_output_ended(reason, columns):
+    output = {"choices": [{"message": {"content": "x"}, "stop_reason": reason}]}
+    (run,) = runs(log_of([inspect_sample(0, "C") | {"output": output}]))
+    assert (run.rows["truncated"].iloc[0], run.rows["cut_off"].iloc[0]) == columns
+    (run,) = runs(log_of([inspect_sample(0, "C") | {"output": {}}]))
+    assert run.rows["truncated"].iloc[0] is None
+    assert run.rows["cut_off"].iloc[0] is None
+
+
+def test_samples_that_early_stopping_left_out_are_told():
+    stopping = {"manager": "InOrder", "early_stops": [{}, {}]}
+    results = {"early_stopping": stopping, "total_samples": 4, "completed_samples": 2}
+    samples = [inspect_sample(place, "C") for place in range(2)]
+    (run,) = runs(log_of(samples, results=results))
+    assert run.notes[-1] == (
+        "log.json: InOrder stopped the evaluation early, so 2 samples were not run; tests and intervals "
+        "assume that the number of samples is independent of the scores"
+    )
+    assert run.unscored == 0
+    (run,) = runs(
+        log_of([inspect_sample(place, "C") for place in range(2)], results=results | {"early_stopping": {}})
+    )
+    assert not any("stopped" in note for note in run.notes)
+    assert run.unscored == 2
+
+
+@pytest.mark.parametrize(
+    ("unscored", "severity"), [(1, None), (2, "suspicious"), (19, "suspicious"), (20, "grave")]
+)
+def test_epochs_without_scores_are_suspicious(unscored, severity):
+    scored = [inspect_sample(place, "C" if place % 2 else "I") for place in range(100 - unscored)]
+    empty_ones = [inspect_sample(place, "none", epoch=2 + place % 2) for place in range(unscored)]
+    run = runs(log_of([*scored, *empty_ones]), command="doctor")[0]
+    found_ones = [sign for sign in run.suspicions if sign.check == "missing-examples"]
+    assert [sign.severity for sign in found_ones] == ([severity] if severity else [])
+    if severity:
+        epochs = "2" if unscored == 1 else "2, 3"
+        evidence = f"{unscored} of 100 examples ({unscored} %) have no score: all of epoch {epochs}"
+        assert found_ones[0].evidence == evidence
+        assert found_ones[0].cause == "the epoch may have failed"
+
+
+def test_epochs_of_samples_that_do_not_say_theirs():
+    samples = [inspect_sample(place, "C") for place in range(3)]
+    for sample in samples:
+        del sample["epoch"]
+    (run,) = runs(log_of(samples))
+    assert len(run.rows) == 3
+    assert not any("epochs" in note for note in run.notes)
+    with pytest.raises(InputError, match=r"^log.json: no sample of epoch 2 has a score$"):
+        runs(log_of(samples), epoch=2)
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (3, "log.json, sample 0: has no id"),
+        ({"epoch": 1}, "log.json, sample 0: has no id"),
+        ({"id": 1, "epoch": "a" * 60}, f"log.json, sample 0: epoch is '{'a' * 39}; expected a number"),
+    ],
+)
+def test_samples_that_are_none(sample, message):
+    with pytest.raises(InputError) as error:
+        runs(log_of([sample]))
+    assert str(error.value).startswith(message)
+
+
+def test_several_targets_ask_for_the_chance():
+    one = inspect_sample(0, "C") | {"target": "A"}
+    (run,) = runs(log_of([one, inspect_sample(1, "I") | {"target": ["A", "B"]}]))
+    assert run.rows["chance"].isna().all()
+    assert run.notes[-1].endswith(
+        "several choices can be correct, and all of them must be marked; the log does not say how probable "
+        "it is to guess them"
+    )
+    (run,) = runs(log_of([one | {"target": "A,C"}]))
+    assert run.rows["chance"].isna().all()
+    (run,) = runs(log_of([one | {"target": "a"}]))
+    assert run.rows["right"].iloc[0] == [True, False, False]
+
+
+def test_a_header_may_say_little():
+    log = log_of([inspect_sample(0, "C")])
+    log["eval"] = {"model": None, "task": "org/inner/sums"}
+    (run,) = runs(log)
+    assert (run.model, run.task, run.shots) == ("model", "sums", 0)
+
+
+def test_the_accuracy_of_a_header_is_that_of_its_scorer():
+    scores = [
+        {"name": "other", "scorer": "other", "metrics": {"accuracy": {"value": 0.25}}},
+        {"name": "choice", "scorer": "choice", "metrics": {"accuracy": {"value": 1.0}}},
+    ]
+    (run,) = runs(log_of([inspect_sample(0, "C")], results={"scores": scores}))
+    assert run.reported is not None
+    assert run.reported.accuracy == 1.0
+    keyed = [inspect_sample(0, {"form": "C"})]
+    scores = [{"name": "form", "scorer": "choice", "metrics": {"accuracy": {"value": 0.5}}}]
+    (run,) = runs(log_of(keyed, results={"scores": scores}))
+    assert run.reported is not None
+    assert (run.metric, run.reported.accuracy) == ("choice/form", 0.5)
+
+
+def test_a_very_long_context_is_left_out():
+    answer = {"role": "assistant", "content": "B"}
+    for length, is_known in ((100_000, True), (100_001, False), (1, True)):
+        messages = [{"role": "user", "content": "x" * length}, answer]
+        (run,) = runs(log_of([inspect_sample(0, "C") | {"messages": messages}]))
+        assert (run.rows["context"].iloc[0] is not None) == is_known
+    (run,) = runs(log_of([inspect_sample(0, "C") | {"messages": [answer]}]))
+    assert run.rows["context"].iloc[0] is None
