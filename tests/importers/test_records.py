@@ -324,8 +324,8 @@ def test_samples_that_are_none(sample, message):
 
 
 def test_several_targets_ask_for_the_chance():
-    one = inspect_sample(0, "C") | {"target": "A"}
-    (run,) = runs(log_of([one, inspect_sample(1, "I") | {"target": ["A", "B"]}]))
+    sample = inspect_sample(0, "C") | {"target": "A"}
+    (run,) = runs(log_of([sample, inspect_sample(1, "I") | {"target": ["A", "B"]}]))
     assert run.rows["chance"].isna().all()
     assert run.notes[-1].endswith(
         "several choices can be correct, and all of them must be marked; the log does not say how probable "
