@@ -331,9 +331,9 @@ def test_several_targets_ask_for_the_chance():
         "several choices can be correct, and all of them must be marked; the log does not say how probable "
         "it is to guess them"
     )
-    (run,) = runs(log_of([one | {"target": "A,C"}]))
+    (run,) = runs(log_of([sample | {"target": "A,C"}]))
     assert run.rows["chance"].isna().all()
-    (run,) = runs(log_of([one | {"target": "a"}]))
+    (run,) = runs(log_of([sample | {"target": "a"}]))
     assert run.rows["right"].iloc[0] == [True, False, False]
 
 
