@@ -738,6 +738,7 @@ def test_arrays_of_arrow_hold_the_labels_of_python():
         ([pa.array(labels)] * 2, labels),
     ):
         assert null_distribution("accuracy", row, gold).observed == 1.0
+    assert null_distribution("accuracy", list(pa.array(labels)), labels).observed == 1.0
     choices = [pa.array(["a", "b", "c"])] * 2
     assert null_distribution("accuracy", ["a", "b"], ["a", "c"], choices=choices).observed == 0.5
     with pytest.raises(InputError, match="example 1: the gold answer is missing"):

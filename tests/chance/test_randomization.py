@@ -786,7 +786,9 @@ def test_answers_may_be_lists():
     names = ("predicted", "evaluated", "correct", "available")
     listed = Answers(**{name: getattr(study, name).tolist() for name in names}, shared=True)
     assert randomization_test(listed).p_value == randomization_test(study).p_value
-    with pytest.raises(InputError, match="predicted has other values than numbers"):
+    nullable = pd.DataFrame(predicted, dtype="Int64")
+    assert randomization_test(replace(study, predicted=nullable)).p_value == randomization_test(study).p_value
+    with pytest.raises(InputError, match="expected numbers"):
         replace(study, predicted=[["a", "a", "b", "b"], ["a", None, "b", "b"]])
     with pytest.raises(InputError, match="predicted has the label 0.5; expected 0 to 1"):
         replace(study, predicted=[[0.5, 0, 1, 1]], evaluated=[[True] * 4])

@@ -23,7 +23,7 @@ import pytest
 from abovechance import importers
 from abovechance.core.errors import InputError
 from abovechance.core.settings import Setting
-from abovechance.importers import Options, diagnose, prompt_names, read_runs, uneven_notes
+from abovechance.importers import Options, diagnose, every_eval_ever, prompt_names, read_runs, uneven_notes
 from abovechance.importers.every_eval_ever import aggregate_of
 from abovechance.results.imported import IMPORTED
 from tests.conftest import REPOSITORY
@@ -487,7 +487,9 @@ def test_values_of_an_inspect_score_that_is_a_dictionary_are_metrics(tmp_path):
     path = write_zstandard_zip(tmp_path / "log.eval", files)
     with pytest.raises(InputError, match="has the scorers choice/form, choice/content; use --metric choice/"):
         imported(path, prompts=1)
-    rows = imported(path, prompts=1, metric="choice/content")
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1, metric="choice/content")
+    rows = imported(path, prompts=1, metric="choice/content", chance=0.25)
     assert rows["correct"].tolist() == [True, False, True]
     (run_of_form,) = read_runs([path], Options(metric="choice/form"))
     assert run_of_form.rows["correct"].all()
@@ -950,14 +952,23 @@ def test_one_epoch_of_rows_that_inspect_wrote_for_each_epoch_is_used(tmp_path):
 def test_scores_that_are_reduced_over_epochs_have_no_known_chance(tmp_path):
     """As the best of several guesses, which inspect writes for each epoch."""
     path = write_records(sound(0, 3), tmp_path)
+    alone = next(every_eval_ever.read(path, Options()))
     change_rows(path, lambda place, row: [row | {"metadata": {"epoch": str(epoch)}} for epoch in (1, 2)])
+    assert next(every_eval_ever.read(path, Options())).reported == alone.reported  # of these rows, too
     with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
         imported(path, prompts=1)
     (run,) = read_runs([path], Options(chance=0.5))
     assert run.notes[0].startswith(f"{path.name}: all epochs have the same scores, which may be their mean")
 
 
-@pytest.mark.parametrize(("of_samples", "is_known"), [('{"acc_norm": 1.0}', True), ('{"acc": 1.0}', False)])
+@pytest.mark.parametrize(
+    ("of_samples", "is_known"),
+    [
+        ('{"acc_norm": 1.0}', True),
+        ('{"acc": 1.0}', False),
+        ('{"acc_ambig": [1, 0], "acc_norm": 1.0, "acc": 1.0}', True),
+    ],
+)
 def test_an_answer_is_the_likeliest_whatever_the_metric_of_lm_eval_chooses(of_samples, is_known, tmp_path):
     path = write_records(sound(0, 3), tmp_path)
     aggregate_of(path).unlink()
@@ -1002,6 +1013,13 @@ def test_references_that_no_wrong_answer_names_are_no_choices(tmp_path):
     change_rows(path, free)
     with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
         imported(path, prompts=1)
+
+    def verbose(place, row):
+        (answer,) = row["answer_attribution"]
+        return [row | {"answer_attribution": [answer | {"extracted_value": f"The answer is {place}."}]}]
+
+    change_rows(path, verbose)  # neither the right nor the wrong ones are choices by their text
+    assert set(imported(path, prompts=1)["chance"]) == {0.2}
 
 
 def test_rows_of_every_eval_ever_can_have_a_name_as_of_lm_evaluation_harness(tmp_path):

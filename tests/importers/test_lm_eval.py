@@ -395,6 +395,11 @@ def test_a_metric_may_be_written_as_a_text(tmp_path):
     ]
     path = write_lm(tmp_path, [sample | {"metrics": ["acc", "acc_norm"]} for sample in samples])
     assert imported(path, prompts=1, metric="acc_norm")["correct"].tolist() == [True, False]
+    # they contradict targets as numbers do
+    wrong = with_choices(lm_sample(0, [-1.0, -2.0], 1), ["a", "b"]) | {"acc": "True"}
+    path = write_lm(tmp_path, [wrong])
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1, metric="acc")
 
 
 def test_equal_texts_and_missing_scores_contradict_no_target(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 from script_log import logged
 
 from abovechance.core.settings import Setting, setting_of
-from abovechance.core.tables import read_parts, read_table
+from abovechance.core.tables import read_made_from, read_parts, read_table
 from abovechance.pvi.hard_demonstrations import PVI_DEMONSTRATIONS, compared
 from abovechance.results.predictions import predict
 from abovechance.scoring.store import read_requested
@@ -23,7 +23,8 @@ with logged(snakemake):
         path, prompts = scored[setting]
         scores = read_requested(path, task, evaluated[setting.task], prompts)
         hardest = predict(scores, task, params.normalization)
-        if not hardest.empty:  # else all its prompts were left out
+        # without hard ones, all prompts on training examples were left out
+        if not hardest.empty and read_made_from(prompts)["hardest"]:
             tables.append(
                 setting.label(compared(predictions_part, hardest, task.set_index("example")["cluster"]))
             )

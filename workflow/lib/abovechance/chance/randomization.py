@@ -106,13 +106,12 @@ class Answers:
         InputError
             If an array has another shape than the others, or a label is outside its range.
         """
-        for name in ("predicted", "evaluated", "correct", "available", "texts", "cluster"):
+        for name in ("predicted", "evaluated", "correct", "available", "texts"):
             if (value := getattr(self, name)) is not None:
-                if (array := np.asarray(value)).dtype.kind not in "biuf":
-                    raise InputError(
-                        f"{name} has other values than numbers; expected labels by their numbers"
-                    )
-                object.__setattr__(self, name, array)
+                array = np.asarray(value)
+                object.__setattr__(self, name, array if array.dtype.kind in "biuf" else floats(value))
+        if self.cluster is not None:
+            object.__setattr__(self, "cluster", np.asarray(self.cluster))
         if np.ndim(self.correct) != 2 or np.ndim(self.predicted) != 2:
             raise InputError("expected (examples, labels) for correct, and (prompts, examples) for predicted")
         (examples, labels), prompts = np.shape(self.correct), len(self.predicted)

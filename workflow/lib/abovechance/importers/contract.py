@@ -309,7 +309,7 @@ def truth(value: Any, metric: str, place: str) -> bool:
         If it is not a number.
     """
     try:
-        number = float(value == "True" if value in ("True", "False") else value)
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if number in (0.0, 1.0):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
-from abovechance.core.reading import as_written_by, read_json, read_json_lines
+from abovechance.core.reading import as_written_by, parse_json, read_json, read_json_lines
 from abovechance.core.untrusted import named
 from abovechance.doctor.suspicion import Suspicion
 from abovechance.importers.contract import (
@@ -42,6 +41,7 @@ from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
 OPTIONS = ("metric", "epoch")
+FEW = 5  # answers, which show nothing
 NORMALIZED = {"acc_norm", "acc_bytes", "acc_mutual_info"}
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
@@ -176,9 +176,10 @@ def _run_of_epoch(
 ) -> Run:
     """Return the run of one result in one epoch; see ``_run``."""
     chosen, notes = _of_epoch(rows, epoch, path)
+    are_reduced = bool(notes) and _are_reduced(rows)
     # the aggregate record is of all epochs
-    run = _run(path, model, task, result, chosen, aggregate, is_whole=not notes)
-    if notes and _are_reduced(rows):
+    run = _run(path, model, task, result, chosen, aggregate, is_whole=are_reduced or not notes)
+    if are_reduced:
         run = replace(run, rows=run.rows.assign(chance=math.nan))
         notes = [
             f"{path.name}: all epochs have the same scores, which may be their mean, mode or maximum; for "
@@ -367,19 +368,20 @@ def _is_normalized(rows: list[tuple[str, dict[str, Any]]], metric: str) -> bool:
 
     The converter writes this answer, whatever the metric chooses.
     """
-    of_samples = str((rows[0][1].get("metadata") or {}).get("lm_eval_metrics") or "")
-    first = re.search(r"\w+", of_samples)
-    return bool({metric, first[0] if first else ""} & NORMALIZED)
+    of_samples = (rows[0][1].get("metadata") or {}).get("lm_eval_metrics")
+    values = parse_json(of_samples, rows[0][0]) if isinstance(of_samples, str) else {}
+    numeric = (name for name, value in values.items() if isinstance(value, int | float))
+    return bool({metric, next(numeric, "")} & NORMALIZED)
 
 
 def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:
     """Set the chance, and the predicted and correct choices under the first meaning that fits all rows.
 
-    References of generation tasks stand as choices, too. They are none if no wrong answer is one of them.
+    References of generation tasks stand as choices, too: the right answers are such texts, and the wrong ones
+    are none of them.
     """
     with_choices = [row for row in rows if row["choices"] is not None]
-    wrong = [row for row in with_choices if row["answer"] and not row["correct"]]
-    if wrong and not any(_names_choice(row["answer"], row["choices"]) for row in wrong):
+    if _are_references(with_choices):
         return
     is_contradicted = False
     for meaning in MEANINGS:
@@ -410,8 +412,21 @@ def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:
             row["chance"] = 1 / len(row["choices"])
 
 
-def _names_choice(text: str, choices: list[str]) -> bool:
-    return any(meaning(text.strip(), choices) is not None for meaning in MEANINGS)
+def _are_references(rows: list[dict[str, Any]]) -> bool:
+    """Return whether most right answers are choices by their text, as references are, and few wrong ones."""
+    if not all({*row["references"]} <= {*row["choices"]} for row in rows):
+        return False
+    is_named: dict[bool, list[bool]] = {True: [], False: []}
+    for row in rows:
+        if row["answer"]:
+            text = row["answer"].strip()
+            meanings = MEANINGS[:1] if row["correct"] else MEANINGS
+            is_named[row["correct"]].append(
+                any(meaning(text, row["choices"]) is not None for meaning in meanings)
+            )
+    if len(is_named[False]) < FEW or 2 * sum(is_named[False]) >= len(is_named[False]):
+        return False
+    return 2 * sum(is_named[True]) >= len(is_named[True])
 
 
 def _by_text(text: str, choices: list[str]) -> int | None:

@@ -230,12 +230,13 @@ def _stopped(log: dict[str, Any], path: Path) -> list[str]:
 
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     """Return the accuracy of all samples in the log's header."""
+    values: dict[str, float] = {}
     for score in (log.get("results") or {}).get("scores") or []:
         value = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
-        names = score.get("name"), f"{score.get('scorer')}/{score.get('name')}"
-        if scorer in names and value is not None:
-            return Reported(f"its header ({scorer}, accuracy)", float(value))
-    return None
+        name, of_key = score.get("name"), f"{score.get('scorer')}/{score.get('name')}"
+        if value is not None:
+            values.setdefault(of_key if name != score.get("scorer", name) else name, float(value))
+    return Reported(f"its header ({scorer}, accuracy)", values[scorer]) if scorer in values else None
 
 
 def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
@@ -283,7 +284,8 @@ def _by_key(scores: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, score in scores.items():
         if isinstance(score, dict) and isinstance(score.get("value"), dict):
             for key, value in score["value"].items():
-                yield f"{name}/{key}", score | {"value": value}
+                # a key need not be about the answer: nothing is known of how to guess it
+                yield f"{name}/{key}", {"value": value, "is_key": True}
         else:
             yield name, score
 
@@ -362,9 +364,9 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
     """Return the scorers to read: the requested or the only one, or all of them for ``doctor``."""
     with as_written_by(TOOL, str(path)):
         names = list(dict.fromkeys(name for sample in samples for name in sample.get("scores") or {}))
-    # a sample that was not scored has one nan in place of all keys
     by_key = {name.rpartition("/")[0] for name in names}
-    names = [name for name in names if name not in by_key]
+    # a sample that was not scored has one nan in place of all keys
+    names = [name for name in names if name not in by_key or not _is_unscored(samples, name)]
     if not names:
         kind = InputError if options.epoch is None else UnsupportedMetric
         raise kind(f"{path}: no sample of epoch {epoch} has a score")
@@ -378,6 +380,13 @@ def _scorers(samples: list[dict[str, Any]], path: Path, options: Options, epoch:
     return [scorer_name]
 
 
+def _is_unscored(samples: list[dict[str, Any]], scorer: str) -> bool:
+    """Return whether each value of a scorer is missing."""
+    scores = (sample["scores"][scorer] or {} for sample in samples if scorer in (sample.get("scores") or {}))
+    values = (score.get("value") for score in scores)
+    return all(value is None or (isinstance(value, float) and math.isnan(value)) for value in values)
+
+
 def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] | None:
     """Return a sample's row; None where it was not scored."""
     with as_written_by(TOOL, place):
@@ -385,6 +394,8 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
         value = credit(score.get("value"), scorer, place)
         if value is None:
             return None
+        if score.get("is_key"):
+            sample = {name: part for name, part in sample.items() if name not in ("choices", "target")}
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], place),

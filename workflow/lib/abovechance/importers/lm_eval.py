@@ -226,7 +226,7 @@ def _run(chosen: list[Sample], path: Path, results: _Results, options: Options) 
         model = results.content.get("model_name") or path.parent.name or "model"
         model = _with_variant(str(model), results.content.get("config"))
         reported = results.reported(metric or "acc", chosen[0].filter)
-        if metric is None:
+        if metric is None and options.command != "doctor":
             results.check_direction(chosen)
         score = results.of_task("results").get(f"{metric or 'acc'},{chosen[0].filter}")
     is_other = isinstance(score, int | float) and abs(score - float(rows["correct"].mean())) > 1e-9

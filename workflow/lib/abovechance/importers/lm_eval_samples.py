@@ -44,7 +44,11 @@ class Sample:
         with as_written_by(TOOL, place):
             if not isinstance(value, dict) or value.get("doc_id") is None:
                 raise InputError(f"{place}: has no 'doc_id'; expected a sample of {TOOL}")
-            self.fields: dict[str, Any] = value
+            # truth values of NumPy are written as texts
+            self.fields: dict[str, Any] = {
+                name: cell == "True" if name not in FIELDS and cell in ("True", "False") else cell
+                for name, cell in value.items()
+            }
             self.example = named(value["doc_id"], place)
             self.filter = str(value.get("filter", "none"))
             self.scores = self._scores()

@@ -54,9 +54,13 @@ def _listed(values: Any) -> list[Any]:
     """Return values as a list; those of Arrow as Python's, because its scalars equal nothing else."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.to_pylist()
-    return [
-        value.to_pylist() if isinstance(value, (pa.Array, pa.ChunkedArray)) else value for value in values
-    ]
+    return [_as_python(value) for value in values]
+
+
+def _as_python(value: Any) -> Any:
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    return value.to_pylist() if isinstance(value, (pa.Array, pa.ChunkedArray)) else value
 
 
 def is_missing(answer: Any) -> bool:

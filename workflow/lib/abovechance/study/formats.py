@@ -91,7 +91,7 @@ def _letters(table: pd.DataFrame, location: str) -> pd.DataFrame:
     for order, bare, label_texts, correct_flags in zip(orders, *columns, strict=True):
         letters = [*ascii_uppercase[: len(order)]]
         ordered_labels = [label_texts[place] for place in order]
-        stem = (bare if bare.endswith(cue) else bare.rstrip("\n")).removesuffix(cue).rstrip()
+        stem = (bare if bare.endswith(cue) else bare.rstrip("\r\n")).removesuffix(cue).rstrip()
         lines = [f"{letter}. {label}" for letter, label in zip(letters, ordered_labels, strict=True)]
         texts.append("\n".join([stem, *lines, (cue or CUE).lstrip("\n")]))
         choices.append(letters)
@@ -107,7 +107,7 @@ def _cue(table: pd.DataFrame) -> str:
     nulls = table["null"].unique()
     if len(nulls) == 1 and nulls[0].strip() and table["bare"].str.endswith(nulls[0]).all():
         return str(nulls[0])
-    last = table["bare"].str.rstrip("\n").str.rpartition("\n")
+    last = table["bare"].str.rstrip("\r\n").str.rpartition("\n")
     same_ending = len(table) > 1 and last[0].ne("").any() and last[2].nunique() == 1
     cue = str(last[2].iloc[0]) if same_ending else ""
     # "Answer:" asks; a question that all examples share is a part of them

@@ -13,8 +13,6 @@ from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST, check_finite
 
-LEAST_ERROR = 0.6  # of right and wrong answers, as a share of the binomial one
-
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
     "first": Column.number("mean score over seeds at the first checkpoint"),
@@ -226,16 +224,8 @@ def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | N
 
 
 def _is_right_or_wrong(rows: pd.DataFrame, examples: int) -> bool:
-    """Return whether scores can be shares of right answers.
-
-    They are not if no whole number of right answers has such a score, and the standard error, if it is known,
-    is far below that of right and wrong answers. It is also somewhat below in a group of unlike tasks.
-    """
-    scores, errors = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
-    is_known = np.isfinite(scores) & np.isfinite(errors)
-    scores, errors = scores[is_known], errors[is_known]
+    """Return whether there are whole numbers of right answers with these scores, as they are rounded."""
+    scores = rows["value"].dropna().to_numpy(dtype=float)
     rounding = np.array([0.5 * 10.0 ** -decimals(round(score, 12)) for score in scores])
     correct = scores * examples
-    is_whole = np.abs(correct - np.rint(correct)) <= (rounding + 1e-6) * examples
-    of_answers = np.sqrt(scores * (1 - scores) / examples)
-    return bool(is_whole.all() or errors.mean() >= LEAST_ERROR * of_answers.mean())
+    return bool((np.abs(correct - np.rint(correct)) <= (rounding + 1e-6) * examples).all())
