@@ -421,3 +421,18 @@ def test_a_prompt_may_lack_its_demonstrations_and_no_other_examples():
     assert (sign.check, sign.severity) == ("missing-examples", "suspicious")
     assert sign.evidence == "3 of 100 examples (3 %) are missing under prompt 'p1'"
     assert examine(lacking[lacking["prompt"] == "p1"]) == []
+
+
+def test_other_questions_with_other_free_answers_are_not_another_template():
+    """Yes and no are the answers of unrelated questions, too: half of them agree by chance."""
+    generator = np.random.default_rng(0)
+    tables = []
+    for name in "ab":
+        rows = base(100).drop(columns=["choices", "right"], errors="ignore")
+        questions = [f"Question {name} {place}?" for place in range(100)]
+        tables.append(rows.assign(question=questions, target=generator.choice(["yes", "no"], 100)))
+    checks = [sign.check for sign in signs_of(("a", "m", tables[0]), ("b", "n", tables[1]))["b"]]
+    assert "different-gold-labels" in checks
+    alike_answers = tables[1].assign(target=tables[0]["target"])
+    checks = [sign.check for sign in signs_of(("a", "m", tables[0]), ("b", "n", alike_answers)).get("b", [])]
+    assert "different-gold-labels" not in checks

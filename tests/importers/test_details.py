@@ -147,6 +147,34 @@ def test_an_estimate_of_item_response_theory_is_no_mean(tmp_path):
     )
 
 
+def test_a_metric_of_lighteval_that_is_not_about_the_choice_has_no_known_chance(tmp_path):
+    rows = [lighteval_row(place, [-1.0, -2.0], place) for place in range(2)]
+    for row in rows:
+        row["metric"]["confident"] = 1.0
+    path = write_lighteval(tmp_path, rows)
+    (run,) = read_runs([path], Options(metric="confident"))
+    assert run.rows["chance"].isna().all()
+    (run,) = read_runs([path], Options(metric="acc"))
+    assert run.rows["chance"].tolist() == [0.5, 0.5]
+    for row in rows:  # all texts are ways to write the answer
+        row["doc"]["gold_index"] = [0, 1]
+    (run,) = read_runs([write_lighteval(tmp_path / "all", rows)], Options(metric="acc"))
+    assert run.rows["chance"].isna().all()
+
+
+def test_a_metric_of_lighteval_that_is_better_if_it_is_lower_is_refused(tmp_path):
+    path = write_lighteval(tmp_path, [lighteval_row(place, [-1.0, -2.0], place) for place in range(2)])
+    results = tmp_path / "results" / "org" / "model" / "results_2026-11-21T07-37-03.488596.json"
+    results.parent.mkdir(parents=True)
+    for higher in (True, False):
+        metrics = [{"metric_name": "acc", "higher_is_better": higher}]
+        results.write_text(json.dumps({"config_tasks": {"community|sums": {"metrics": metrics}}}))
+        if higher:
+            assert len(read_runs([path], Options())) == 1
+    with pytest.raises(InputError, match="acc is better if it is lower; expected an accuracy"):
+        read_runs([path], Options())
+
+
 def test_lighteval_files_of_other_names(tmp_path):
     rows = [lighteval_row(place, [-2.0, -1.0], 1) for place in range(2)]
     for row in rows:

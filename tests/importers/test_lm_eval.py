@@ -413,6 +413,14 @@ def test_equal_texts_and_missing_scores_contradict_no_target(tmp_path):
     assert imported(path, prompts=1, metric="acc_norm")["chance"].tolist() == [0.5]
 
 
+def test_a_metric_that_is_not_about_the_choice_has_no_known_chance(tmp_path):
+    samples = [lm_sample(place, [-1.0, -2.0], place) | {"confident": 1.0} for place in range(2)]
+    path = write_lm(tmp_path, [sample | {"metrics": ["acc", "confident"]} for sample in samples])
+    with pytest.raises(InputError, match="does not say how probable it is to guess an example"):
+        imported(path, prompts=1, metric="confident")
+    assert imported(path, prompts=1, metric="acc")["chance"].tolist() == [0.5, 0.5]
+
+
 def test_an_accuracy_of_another_form_is_not_judged_by_log_likelihoods(tmp_path):
     sample = lm_sample(0, [-1.0, -2.0], 0)
     del sample["acc"]

@@ -11,7 +11,12 @@ from abovechance.core.errors import InputError
 from abovechance.importers import Options, every_eval_ever, inspect_ai, read_runs
 from abovechance.importers.every_eval_ever import aggregate_of, metric_name
 from tests.doctor.logs import sound, write_records
-from tests.importers.test_importers import change_rows, inspect_files, inspect_sample
+from tests.importers.test_importers import (
+    change_rows,
+    inspect_files,
+    inspect_sample,
+    write_zstandard_zip,
+)
 
 
 def change(path: Path, **values: Any) -> None:
@@ -367,3 +372,47 @@ def test_a_very_long_context_is_left_out():
         assert (run.rows["context"].iloc[0] is not None) == is_known
     (run,) = runs(log_of([inspect_sample(0, "C") | {"messages": [answer]}]))
     assert run.rows["context"].iloc[0] is None
+
+
+def test_a_scorer_that_does_not_grade_the_answer_has_no_known_chance():
+    """As one of the form of an answer: the answer equals the target where it says wrong, or it has none."""
+    samples = []
+    for place in range(6):
+        sample = inspect_sample(place, "C" if place % 2 else "I", answer="B" if place % 2 else "A")
+        form = {"value": 1, "answer": sample["scores"]["choice"]["answer"]}
+        samples.append(sample | {"scores": sample["scores"] | {"form": form, "length": {"value": 1}}})
+    for scorer, is_known in (("choice", True), ("form", False), ("length", False)):
+        (run,) = runs(log_of(samples), metric=scorer)
+        assert run.rows["chance"].notna().all() == is_known
+        assert ("right" in run.rows) == is_known
+    for sample in samples:
+        sample["scores"]["graded"] = sample["scores"]["choice"]
+    (run,) = runs(log_of(samples), metric="graded")
+    assert run.rows["chance"].tolist() == pytest.approx([1 / 3] * 6)
+
+
+def test_a_solver_that_asks_for_all_correct_choices_has_no_known_chance():
+    steps = {"steps": [{"solver": "multiple_choice", "params": {"multiple_correct": True}}]}
+    (run,) = runs(log_of([inspect_sample(0, "C")], plan=steps))
+    assert run.rows["chance"].isna().all()
+    assert "several choices can be correct" in run.notes[-1]
+
+
+def test_a_target_may_be_a_list_of_one_letter():
+    (run,) = runs(log_of([inspect_sample(0, "C") | {"target": ["B"]}]))
+    assert run.rows["right"].iloc[0] == [False, True, False]
+
+
+def test_a_sample_of_the_first_version_has_one_score():
+    sample = inspect_sample(0, "C")
+    sample["score"] = sample.pop("scores")["choice"]
+    (run,) = runs(log_of([sample]))
+    assert (run.metric, run.rows["correct"].tolist()) == ("score", [True])
+
+
+def test_a_log_that_is_not_finished_is_left_out_of_a_folder(tmp_path):
+    write_zstandard_zip(tmp_path / "a.eval", {"_journal/start.json": {}})
+    write_zstandard_zip(tmp_path / "b.eval", inspect_files([inspect_sample(0, "C"), inspect_sample(1, "I")]))
+    (run,) = read_runs([tmp_path], Options())
+    assert run.file.endswith("b.eval")
+    assert any("a.eval: has no header.json" in note for note in run.notes)

@@ -296,9 +296,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
             return
         changed = 0  # the template is another one, and not the questions
         # letters, or words that other examples have too, may stand for other choices there
-        first = first.assign(
-            gold=first["gold"].mask(first["gold"].map(_choices_of).duplicated(keep=False), "")
-        )
+        listed = first["gold"].map(_choices_of)
+        first = first.assign(gold=first["gold"].mask((listed != "") & listed.duplicated(keep=False), ""))
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)

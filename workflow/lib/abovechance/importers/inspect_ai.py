@@ -36,6 +36,7 @@ from abovechance.importers.contract import (
     text_or_none,
     use_metric,
 )
+from abovechance.metrics.names import is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "inspect"
@@ -65,7 +66,7 @@ def _is_log(path: Path) -> bool:
 
 def read(path: Path, options: Options) -> Iterator[Run]:
     """Yield the one run of a log; for ``doctor``, a run for each of its epochs and scorers."""
-    yield from runs_of(*_log(path), path, options)
+    yield from runs_of(*_log(path, options), path, options)
 
 
 def runs_of(log: dict[str, Any], samples: list[Any], path: Path, options: Options) -> Iterator[Run]:
@@ -195,8 +196,13 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
+    if not _is_of_choice(scorer, frame):
+        frame = frame.drop(columns=["choices", "right", "answer", "target"], errors="ignore")
+        frame = frame.assign(chance=math.nan, predicted=UNKNOWN)
     with_choices = [sample for sample in chosen if sample.get("choices")]
-    if any(len(_targets(sample.get("target"), sample["choices"])) > 1 for sample in with_choices):
+    if _marks_several(log) or any(
+        len(_targets(sample.get("target"), sample["choices"])) > 1 for sample in with_choices
+    ):
         frame["chance"] = math.nan  # also with one target, since a model cannot know that there is one
         notes.append(
             f"{path.name}: several choices can be correct, and all of them must be marked; the log does not "
@@ -205,6 +211,25 @@ def _run(
     names = model, task.rpartition("/")[2], shots
     unscored = max(left_out, not_scored)
     return Run(str(path), *names, frame, notes + note + stopped, reported, scorer, unscored=unscored)
+
+
+def _is_of_choice(scorer: str, frame: pd.DataFrame) -> bool:
+    """Return whether a scorer may say if the chosen answer is correct, as its name or all answers show."""
+    if scorer.rpartition("/")[2] == "choice" or is_share_of_correct(scorer) or "right" not in frame:
+        return True
+    is_known = (frame["predicted"] != UNKNOWN) & frame["right"].notna()
+    rows = frame[is_known]
+    agrees = [
+        flags[place] == correct
+        for flags, place, correct in zip(rows["right"], rows["predicted"], rows["correct"], strict=True)
+    ]
+    return bool(agrees) and all(agrees)
+
+
+def _marks_several(log: dict[str, Any]) -> bool:
+    """Return whether the solver asks for all correct choices, also if there is one."""
+    steps = (log.get("plan") or {}).get("steps") or []
+    return any((step.get("params") or {}).get("multiple_correct") for step in steps)
 
 
 def _shots(value: Any, place: str) -> tuple[int, list[str]]:
@@ -239,7 +264,7 @@ def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     return Reported(f"its header ({scorer}, accuracy)", values[scorer]) if scorer in values else None
 
 
-def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
+def _log(path: Path, options: Options) -> tuple[dict[str, Any], list[Any]]:
     """Return the log's header and samples."""
     if path.suffix == ".json":
         log = read_json(path)
@@ -250,7 +275,8 @@ def _log(path: Path) -> tuple[dict[str, Any], list[Any]]:
         with opened_zip(path) as archive:
             names = archive.namelist()
             if "header.json" not in names:
-                raise InputError(f"{path}: has no header.json; was the evaluation stopped before its end?")
+                kind = InputError if options.command == "doctor" else UnsupportedMetric
+                raise kind(f"{path}: has no header.json; was the evaluation stopped before its end?")
             if any(re.fullmatch(r"samples/.+_epoch_\d+/.+", name) for name in names):
                 raise InputError(
                     f"{path}: each sample is in several files; expected one file for each sample"
@@ -274,6 +300,8 @@ def _needed(sample: Any) -> Any:
         return sample
     used = ("id", "epoch", "scores", "choices", "target", "error", "invalidation")
     needed = {name: sample[name] for name in used if name in sample} | {"evidence": _evidence(sample)}
+    if "score" in sample and "scores" not in sample:  # version 1 of the format
+        sample = sample | {"scores": {"score": sample["score"]}}
     if isinstance(scores := sample.get("scores"), dict):
         needed["scores"] = dict(_by_key(scores))
     return needed
@@ -433,7 +461,9 @@ def credit(value: Any, scorer: str, place: str) -> float | None:
 
 def _choices(sample: dict[str, Any]) -> dict[str, object]:
     """Return the texts of the choices and which one is correct, if the log says so."""
-    texts, target = sample.get("choices") or [], str(sample.get("target") or "")
+    texts = sample.get("choices") or []
+    targets = _targets(sample.get("target") or "", texts)
+    target = targets[0] if len(targets) == 1 else ""
     letters = _letters(len(texts))
     marks = letters if target in letters else [str(text) for text in texts]
     if marks.count(target) != 1:

@@ -35,6 +35,7 @@ from abovechance.importers.contract import (
     truth,
     use_metric,
 )
+from abovechance.metrics.names import is_share_of_correct
 
 TOOL = "lighteval"
 OPTIONS = ("metric",)
@@ -63,13 +64,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
             cell["metric"], cell["doc"] = _value(cell["metric"]), _value(cell["doc"])
             names.append([name for name, value in cell["metric"].items() if value is not None])
     metric = _metric(list(dict.fromkeys(name for row in names for name in row)), options.metric, path)
-    rows = []
-    for number, row in _rows_with(metric or "acc", cells, names):
-        with as_written_by(TOOL, f"{path}, row {number}"):
-            rows.append(_row(row, number, f"{path}, row {number}", metric))
-    frame = pd.DataFrame(rows)
-    if frame["example"].duplicated().any():  # ids begin again with each split of the task's examples
-        frame["example"] = _with_questions(frame["example"], frame["question"])
+    frame = _frame(path, cells, names, metric)
     notes = []
     if len(frame) < len(cells):
         omitted = len(cells) - len(frame)
@@ -101,6 +96,22 @@ def read(path: Path, options: Options) -> Iterator[Run]:
     )
 
 
+def _frame(
+    path: Path, cells: Sequence[dict[str, Any]], names: Sequence[Sequence[str]], metric: str | None
+) -> pd.DataFrame:
+    """Return the rows that have a metric; all chances are unknown if all choices are correct."""
+    rows = []
+    for number, row in _rows_with(metric or "acc", cells, names):
+        with as_written_by(TOOL, f"{path}, row {number}"):
+            rows.append(_row(row, number, f"{path}, row {number}", metric))
+    frame = pd.DataFrame(rows)
+    if (frame["chance"] == 1).all():  # ways to write the answer, with which a generated text is compared
+        frame["chance"] = float("nan")
+    if frame["example"].duplicated().any():  # ids begin again with each split of the task's examples
+        frame["example"] = _with_questions(frame["example"], frame["question"])
+    return frame
+
+
 def _with_questions(examples: pd.Series, questions: pd.Series) -> pd.Series:
     """Return ids with a digest of the question; the ids alone if an example has several rows nevertheless."""
     names = [f"{name} {digest(str(text))[:8]}" for name, text in zip(examples, questions, strict=True)]
@@ -120,7 +131,14 @@ def _reported(path: Path, task: str, date: str, metric: str) -> tuple[Reported |
     if not file.is_file():
         return None, []
     with as_written_by(TOOL, str(file)):
-        results = read_json(file).get("results", {})
+        content = read_json(file)
+        names = task, task.replace("|", ":"), task.rpartition("|")[0]
+        configs = content.get("config_tasks", {})
+        config: dict[str, Any] = next((configs[name] for name in names if name in configs), {})
+        for entry in config.get("metrics") or []:
+            if entry.get("metric_name") == metric and entry.get("higher_is_better") is False:
+                raise UnsupportedMetric(f"{file}: {metric} is better if it is lower; expected an accuracy")
+        results = content.get("results", {})
         value = (results.get(task) or results.get(task.replace("|", ":")) or {}).get(metric)
         if value is None:
             return None, []
@@ -210,9 +228,14 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
         return {**example, **judged(scores, correct_choices, choices, location), "recorded": float(recorded)}
     return {
         **example,
-        **recorded_row(recorded, len(choices), correct_choices),
+        **recorded_row(recorded, len(choices), correct_choices if _is_of_choice(name) else None),
         **logged(scores, correct_choices, choices),
     }
+
+
+def _is_of_choice(metric: str) -> bool:
+    """Return whether a metric says if the chosen answer is correct, and not how it is written, say."""
+    return is_share_of_correct(metric) or metric.endswith("mc1") or metric in ESTIMATED
 
 
 def _lacks(location: str, metric: str, names: Iterable[str]) -> str:

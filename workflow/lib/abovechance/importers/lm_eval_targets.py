@@ -69,6 +69,8 @@ def _by_metric(samples: list[Sample], readings: list[list[set[int]]], metric: st
     agreeing: list[list[set[int]]] = []
     for agrees in (_agrees_with_acc, _agrees_but_for_equal_texts) if has_acc else (of_metric,):
         agreeing = agreeing or [reading for reading in readings if all(map(agrees, samples, reading))]
+    if not is_share_of_correct(metric):  # which may be about the form of an answer, or a refusal
+        agreeing = [reading for reading in agreeing if all(map(of_metric, samples, reading))]
     is_known = bool(agreeing) and (has_acc or agreeing[0] == agreeing[-1])
     correct_choices: list[set[int]] | list[None] = agreeing[0] if is_known else [None] * len(samples)
     rows = pd.DataFrame(
