@@ -967,6 +967,9 @@ def test_scores_that_are_reduced_over_epochs_have_no_known_chance(tmp_path):
         ('{"acc_norm": 1.0}', True),
         ('{"acc": 1.0}', False),
         ('{"acc_ambig": [1, 0], "acc_norm": 1.0, "acc": 1.0}', True),
+        ("[1]", False),
+        ("acc_norm", False),
+        (["acc_norm"], False),
     ],
 )
 def test_an_answer_is_the_likeliest_whatever_the_metric_of_lm_eval_chooses(of_samples, is_known, tmp_path):

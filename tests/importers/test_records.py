@@ -362,6 +362,22 @@ def test_the_accuracy_of_a_header_is_that_of_its_scorer():
     (run,) = runs(log_of(keyed, results={"scores": scores}))
     assert run.reported is not None
     assert (run.metric, run.reported.accuracy) == ("choice/form", 0.5)
+    entries = [
+        {"name": name, "scorer": owner, "metrics": {"accuracy": {"value": value}}}
+        for name, owner, value in (
+            ("choice", "multi", 0.5),
+            ("choice", "choice", 1.0),
+            ("choice1", "choice", 0.25),
+        )
+    ]
+    (run,) = runs(log_of([inspect_sample(0, "C")], results={"scores": entries}))
+    assert run.reported is not None
+    assert run.reported.accuracy == 1.0
+    second = inspect_sample(0, "I")
+    second["scores"]["choice1"] = second["scores"].pop("choice")
+    (run,) = runs(log_of([second], results={"scores": entries}))
+    assert run.reported is not None
+    assert run.reported.accuracy == 0.25
 
 
 def test_a_very_long_context_is_left_out():

@@ -21,7 +21,7 @@ import pandas as pd
 
 from abovechance.core.errors import InputError
 from abovechance.core.files import files_below
-from abovechance.core.reading import as_written_by, parse_json, read_json, read_json_lines
+from abovechance.core.reading import as_written_by, read_json, read_json_lines
 from abovechance.core.untrusted import named
 from abovechance.doctor.suspicion import Suspicion
 from abovechance.importers.contract import (
@@ -369,9 +369,12 @@ def _is_normalized(rows: list[tuple[str, dict[str, Any]]], metric: str) -> bool:
     The converter writes this answer, whatever the metric chooses.
     """
     of_samples = (rows[0][1].get("metadata") or {}).get("lm_eval_metrics")
-    values = parse_json(of_samples, rows[0][0]) if isinstance(of_samples, str) else {}
-    numeric = (name for name, value in values.items() if isinstance(value, int | float))
-    return bool({metric, next(numeric, "")} & NORMALIZED)
+    try:
+        values = json.loads(str(of_samples))
+        names = [name for name, value in values.items() if isinstance(value, int | float)]
+    except (ValueError, TypeError, AttributeError, RecursionError):  # of another converter
+        names = []
+    return bool({metric, *names[:1]} & NORMALIZED)
 
 
 def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:

@@ -255,13 +255,19 @@ def _stopped(log: dict[str, Any], path: Path) -> list[str]:
 
 def _reported(log: dict[str, Any], scorer: str) -> Reported | None:
     """Return the accuracy of all samples in the log's header."""
-    values: dict[str, float] = {}
+    names: list[tuple[str | None, ...]] = []
+    values: list[float] = []
     for score in (log.get("results") or {}).get("scores") or []:
         value = ((score.get("metrics") or {}).get("accuracy") or {}).get("value")
-        name, of_key = score.get("name"), f"{score.get('scorer')}/{score.get('name')}"
         if value is not None:
-            values.setdefault(of_key if name != score.get("scorer", name) else name, float(value))
-    return Reported(f"its header ({scorer}, accuracy)", values[scorer]) if scorer in values else None
+            name, of_scorer = score.get("name"), score.get("scorer")
+            names.append((name if of_scorer in (None, name) else None, f"{of_scorer}/{name}", name))
+            values.append(float(value))
+    # a key of another scorer can have the name of this one
+    for forms in zip(*names, strict=True):
+        if scorer in forms:
+            return Reported(f"its header ({scorer}, accuracy)", values[forms.index(scorer)])
+    return None
 
 
 def _log(path: Path, options: Options) -> tuple[dict[str, Any], list[Any]]:
