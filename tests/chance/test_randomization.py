@@ -766,7 +766,7 @@ def test_power_is_how_often_a_prompt_with_that_accuracy_is_rejected():
         ({"cluster": np.full(20, np.nan)}, "the cluster of example 0 is missing"),
         ({"predicted": np.full((3, 20), 2)}, "predicted has the label 2; expected 0 to 1, or -1"),
         ({"predicted": np.full((3, 20), -2)}, "predicted has the label -2; expected 0 to 1, or -1"),
-        ({"predicted": np.full((3, 20), np.nan)}, "predicted has the label nan; expected 0 to 1, or -1"),
+        ({"predicted": np.full((3, 20), np.nan)}, "predicted has a missing value; expected one for each"),
         ({"predicted": np.zeros(20, int)}, r"expected \(examples, labels\) for correct"),
         ({"predicted": np.zeros((3, 19), int)}, r"predicted has the shape \(3, 19\); expected \(3, 20\)"),
         ({"evaluated": np.ones((2, 20), bool)}, r"evaluated has the shape \(2, 20\); expected \(3, 20\)"),
@@ -786,8 +786,9 @@ def test_answers_may_be_lists():
     names = ("predicted", "evaluated", "correct", "available")
     listed = Answers(**{name: getattr(study, name).tolist() for name in names}, shared=True)
     assert randomization_test(listed).p_value == randomization_test(study).p_value
-    nullable = pd.DataFrame(predicted, dtype="Int64")
-    assert randomization_test(replace(study, predicted=nullable)).p_value == randomization_test(study).p_value
+    nullable = {name: pd.DataFrame(getattr(study, name)).convert_dtypes() for name in names}
+    assert randomization_test(replace(study, **nullable)).p_value == randomization_test(study).p_value
+    assert replace(study, **nullable).is_correct.tolist() == study.is_correct.tolist()
     with pytest.raises(InputError, match="expected numbers"):
         replace(study, predicted=[["a", "a", "b", "b"], ["a", None, "b", "b"]])
     with pytest.raises(InputError, match="predicted has the label 0.5; expected 0 to 1"):

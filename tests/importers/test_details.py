@@ -162,6 +162,37 @@ def test_a_metric_of_lighteval_that_is_not_about_the_choice_has_no_known_chance(
     assert run.rows["chance"].isna().all()
 
 
+@pytest.mark.parametrize(
+    ("metric", "is_of_choice"),
+    [
+        ("acc:logprob_normalization=LogProbCharNorm(name='norm', ignore_first_space=False)", True),
+        ("acc_norm_token", True),
+        ("truthfulqa_mc1", True),
+        ("gpirt", True),
+        ("recall", True),
+        ("recall:k=1", True),
+        ("recall:k=2", False),
+        ("confident", False),
+    ],
+)
+def test_metrics_of_lighteval_that_are_about_the_choice(metric, is_of_choice):
+    assert lighteval._is_of_choice(metric) == is_of_choice
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"metrics": [{"metric_name": "acc", "higher_is_better": False}]},
+        {"metric": [{"metric_name": ["em", "acc"], "higher_is_better": {"em": True, "acc": False}}]},
+        {"metrics": ["acc", {"metric_name": "acc", "higher_is_better": False}]},
+    ],
+)
+def test_directions_of_lighteval(config):
+    assert lighteval._is_lower_better(config, "acc")
+    assert not lighteval._is_lower_better(config, "em")
+    assert not lighteval._is_lower_better(None, "acc")
+
+
 def test_a_metric_of_lighteval_that_is_better_if_it_is_lower_is_refused(tmp_path):
     path = write_lighteval(tmp_path, [lighteval_row(place, [-1.0, -2.0], place) for place in range(2)])
     results = tmp_path / "results" / "org" / "model" / "results_2026-11-21T07-37-03.488596.json"

@@ -400,7 +400,8 @@ def test_a_scorer_that_does_not_grade_the_answer_has_no_known_chance():
     for scorer, is_known in (("choice", True), ("form", False), ("length", False)):
         (run,) = runs(log_of(samples), metric=scorer)
         assert run.rows["chance"].notna().all() == is_known
-        assert ("right" in run.rows) == is_known
+        assert run.is_of_choice == is_known
+        assert any(f"{scorer} need not say whether" in note for note in run.notes) == (not is_known)
     for sample in samples:
         sample["scores"]["graded"] = sample["scores"]["choice"]
     (run,) = runs(log_of(samples), metric="graded")
@@ -432,3 +433,50 @@ def test_a_log_that_is_not_finished_is_left_out_of_a_folder(tmp_path):
     (run,) = read_runs([tmp_path], Options())
     assert run.file.endswith("b.eval")
     assert any("a.eval: has no header.json" in note for note in run.notes)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "answer", "is_known"),
+    [
+        ("model_graded_qa", "I say the second.", True),
+        ("inspect_evals/includes", "ANSWER: B", True),
+        ("choice1", None, True),
+        ("mine", "b", True),  # by its letter
+        ("mine", "beta", True),  # by its text
+        ("mine", "I say the second.", False),
+        ("mine", None, False),
+    ],
+)
+def test_scorers_of_answers_keep_the_chance(scorer, answer, is_known):
+    samples = []
+    for place in range(4):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta", "gamma"]}
+        samples.append(sample | {"scores": {scorer: {"value": "C", "answer": answer}}})
+    (run,) = runs(log_of(samples))
+    assert run.rows["chance"].notna().all() == is_known
+
+
+def test_a_key_that_agrees_with_all_answers_is_about_the_answer():
+    samples = [
+        inspect_sample(
+            place, {"correct": "C" if place % 2 else "I", "form": "C"}, answer="B" if place % 2 else "A"
+        )
+        for place in range(6)
+    ]
+    for key, is_known in (("correct", True), ("form", False)):
+        (run,) = runs(log_of(samples), metric=f"choice/{key}")
+        assert run.rows["chance"].notna().all() == is_known
+        assert run.rows["right"].notna().all()  # the data are examined, whatever the scorer
+
+
+def test_reduced_epochs_may_lack_a_sample_of_the_first(path):
+    whole = next(every_eval_ever.read(path, Options()))
+
+    def in_epochs(place, row):
+        epochs = (2, 3) if place == 0 else (1, 2, 3)
+        return [row | {"metadata": {"epoch": str(epoch)}} for epoch in epochs]
+
+    change_rows(path, in_epochs)
+    run = next(every_eval_ever.read(path, Options()))
+    assert sorted(run.rows["example"]) == sorted(whole.rows["example"])
+    assert len(read_runs([path], Options(chance=0.2))) == 1

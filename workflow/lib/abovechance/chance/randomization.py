@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,19 @@ LEAST_POWER = 0.5  # with less, a p-value above the significance level says noth
 SIMULATED_PROMPTS = 200
 
 
+def _whole(name: str, value: Any) -> Any:
+    """Return truth values or labels as an array; InputError if one is missing or is no number."""
+    array = np.asarray(value)
+    if array.dtype.kind in "biu":
+        return array
+    numbers = floats(value)
+    if np.isnan(numbers).any():
+        raise InputError(f"{name} has a missing value; expected one for each")
+    if name in ("evaluated", "correct", "available"):
+        return numbers.astype(bool)
+    return numbers.astype(np.int64) if (numbers == np.floor(numbers)).all() else numbers
+
+
 @dataclass(frozen=True)
 class Answers:
     """The predictions of prompts, and the gold answers.
@@ -108,8 +122,7 @@ class Answers:
         """
         for name in ("predicted", "evaluated", "correct", "available", "texts"):
             if (value := getattr(self, name)) is not None:
-                array = np.asarray(value)
-                object.__setattr__(self, name, array if array.dtype.kind in "biuf" else floats(value))
+                object.__setattr__(self, name, _whole(name, value))
         if self.cluster is not None:
             object.__setattr__(self, "cluster", np.asarray(self.cluster))
         if np.ndim(self.correct) != 2 or np.ndim(self.predicted) != 2:

@@ -18,6 +18,7 @@ from abovechance.results.predictions import UNKNOWN
 
 Owner = TypeVar("Owner")
 
+FEW_LABELS = 10  # of a task of classes
 LEAST_ERRORS = 10  # common errors with which identical predictions are no coincidence
 BY_ANSWERS = ("predictions", "correct answers")  # kinds of fingerprints that two models can share by chance
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
@@ -297,7 +298,10 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         changed = 0  # the template is another one, and not the questions
         # letters, or words that other examples have too, may stand for other choices there
         listed = first["gold"].map(_choices_of)
-        first = first.assign(gold=first["gold"].mask((listed != "") & listed.duplicated(keep=False), ""))
+        is_masked = listed.duplicated(keep=False)
+        if _are_words(first["gold"]) and {*first["gold"]} == {*second["gold"]}:  # such as yes and no
+            is_masked &= listed != ""
+        first = first.assign(gold=first["gold"].mask(is_masked, ""))
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)
@@ -363,6 +367,14 @@ def _choices_changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
     with_chance = first["chance"].notna() & second["chance"].notna()
     return (first["choices"] != second["choices"]).where(
         counted, with_chance & (first["chance"] != second["chance"])
+    )
+
+
+def _are_words(golds: pd.Series) -> bool:
+    """Return whether gold labels are a few free texts of more than a letter."""
+    labels = {*golds}
+    return len(labels) <= FEW_LABELS and all(
+        _choices_of(label) == "" and len(label.strip("\0 ")) > 1 for label in labels
     )
 
 

@@ -152,6 +152,8 @@ class Run:
         True if the study evaluates a randomly drawn part of the examples.
     states_chance
         True if the chance is that of the metric, whatever its name.
+    is_of_choice
+        False if the metric need not say whether the chosen answer is correct.
     suspicions
         Signs that the log is broken.
     part
@@ -172,6 +174,7 @@ class Run:
     unscored: int = 0
     is_drawn: bool = False
     states_chance: bool = False
+    is_of_choice: bool = True
     suspicions: list[Suspicion] = field(default_factory=list)
     part: str = ""
     examined: Examined | None = None
@@ -206,6 +209,7 @@ def examined(run: Run) -> Run:
     unused = [*EVIDENCE]
     if run.accepts_several:
         rows = rows if run.states_chance else rows.assign(chance=math.nan)
+    if run.accepts_several or not run.is_of_choice:
         unused.append("choices")
     summary = summarize(run.file, run.task, run.model, rows, run.metric)
     # a file can have several runs, which have other metrics or models
@@ -427,6 +431,14 @@ def use_metric(names: Iterable[str]) -> str:
 def left_out(error: UnsupportedMetric) -> str:
     """Return a note on results that are left out because of their metric or a failed evaluation."""
     return f"left out: {error}"
+
+
+def not_of_choice(place: str, metric: str) -> str:
+    """Return a note on a metric of which the choices do not show how probable a lucky guess is."""
+    return (
+        f"{place}: {metric} need not say whether the chosen answer is correct, so the choices do not show "
+        "how probable a lucky guess is"
+    )
 
 
 def not_checked(evidence: str) -> Suspicion:

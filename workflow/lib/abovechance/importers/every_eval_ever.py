@@ -41,7 +41,7 @@ from abovechance.results.predictions import UNKNOWN
 
 TOOL = "Every Eval Ever"
 OPTIONS = ("metric", "epoch")
-FEW = 5  # answers, which show nothing
+FEW = 5  # answers show nothing; and one of so many may be a choice by chance
 NORMALIZED = {"acc_norm", "acc_bytes", "acc_mutual_info"}
 LOOKS_LIKE = f"{TOOL}'s <uuid>_samples.jsonl"
 ENDING = "_samples.jsonl"
@@ -176,7 +176,8 @@ def _run_of_epoch(
 ) -> Run:
     """Return the run of one result in one epoch; see ``_run``."""
     chosen, notes = _of_epoch(rows, epoch, path)
-    are_reduced = bool(notes) and _are_reduced(rows)
+    if are_reduced := bool(notes) and _are_reduced(rows):
+        chosen = [*{str(row["sample_id"]): (place, row) for place, row in reversed(rows)}.values()][::-1]
     # the aggregate record is of all epochs
     run = _run(path, model, task, result, chosen, aggregate, is_whole=are_reduced or not notes)
     if are_reduced:
@@ -427,7 +428,7 @@ def _are_references(rows: list[dict[str, Any]]) -> bool:
             is_named[row["correct"]].append(
                 any(meaning(text, row["choices"]) is not None for meaning in meanings)
             )
-    if len(is_named[False]) < FEW or 2 * sum(is_named[False]) >= len(is_named[False]):
+    if len(is_named[False]) < FEW or FEW * sum(is_named[False]) >= len(is_named[False]):
         return False
     return 2 * sum(is_named[True]) >= len(is_named[True])
 

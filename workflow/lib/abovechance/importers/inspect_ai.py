@@ -32,6 +32,7 @@ from abovechance.importers.contract import (
     Run,
     UnsupportedMetric,
     not_checked,
+    not_of_choice,
     number_of_shots,
     text_or_none,
     use_metric,
@@ -42,10 +43,12 @@ from abovechance.results.predictions import UNKNOWN
 TOOL = "inspect"
 SHOTS = ("fewshot", "num_fewshot", "few_shot")  # names of a task's argument, the number of demonstrations
 OPTIONS = ("metric", "epoch")
+# scorers of inspect that grade the answer
+OF_ANSWERS = {"choice", "answer", "pattern", "exact", "includes", "model_graded_qa", "model_graded_fact"}
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
 LONGEST_CONTEXT = 100_000  # characters; longer ones are transcripts of agents
-COLUMNS = ["example", "predicted", "correct", "tie", "chance", "recorded"]
+COLUMNS = ["example", "predicted", "correct", "tie", "chance", "recorded", "is_key"]
 # what the ways of compression raise for damaged data
 DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, pa.ArrowException, ValueError, RuntimeError, OSError)
 VALUES = {"c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0} | {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -196,9 +199,11 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
-    if not _is_of_choice(scorer, frame):
-        frame = frame.drop(columns=["choices", "right", "answer", "target"], errors="ignore")
+    is_of_choice = _is_of_choice(scorer, frame)
+    if not is_of_choice:
+        frame = frame.drop(columns=["answer", "target"], errors="ignore")
         frame = frame.assign(chance=math.nan, predicted=UNKNOWN)
+        notes.append(not_of_choice(path.name, scorer))
     with_choices = [sample for sample in chosen if sample.get("choices")]
     if _marks_several(log) or any(
         len(_targets(sample.get("target"), sample["choices"])) > 1 for sample in with_choices
@@ -208,20 +213,25 @@ def _run(
             f"{path.name}: several choices can be correct, and all of them must be marked; the log does not "
             "say how probable it is to guess them"
         )
+    frame = frame.drop(columns="is_key")
     names = model, task.rpartition("/")[2], shots
     unscored = max(left_out, not_scored)
-    return Run(str(path), *names, frame, notes + note + stopped, reported, scorer, unscored=unscored)
+    notes += note + stopped
+    return Run(
+        str(path), *names, frame, notes, reported, scorer, unscored=unscored, is_of_choice=is_of_choice
+    )
 
 
 def _is_of_choice(scorer: str, frame: pd.DataFrame) -> bool:
-    """Return whether a scorer may say if the chosen answer is correct, as its name or all answers show."""
-    if scorer.rpartition("/")[2] == "choice" or is_share_of_correct(scorer) or "right" not in frame:
+    """Return whether a scorer says if the chosen answer is correct, as its name or all known answers show."""
+    name = re.sub(r"\d+\Z", "", scorer.rpartition("/")[2])  # a second one has a number
+    grades_answers = name in OF_ANSWERS or is_share_of_correct(name)
+    if "right" not in frame or (grades_answers and not frame["is_key"].any()):
         return True
-    is_known = (frame["predicted"] != UNKNOWN) & frame["right"].notna()
-    rows = frame[is_known]
     agrees = [
         flags[place] == correct
-        for flags, place, correct in zip(rows["right"], rows["predicted"], rows["correct"], strict=True)
+        for flags, place, correct in zip(frame["right"], frame["predicted"], frame["correct"], strict=True)
+        if place != UNKNOWN and isinstance(flags, list)
     ]
     return bool(agrees) and all(agrees)
 
@@ -318,8 +328,7 @@ def _by_key(scores: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, score in scores.items():
         if isinstance(score, dict) and isinstance(score.get("value"), dict):
             for key, value in score["value"].items():
-                # a key need not be about the answer: nothing is known of how to guess it
-                yield f"{name}/{key}", {"value": value, "is_key": True}
+                yield f"{name}/{key}", score | {"value": value, "is_key": True}
         else:
             yield name, score
 
@@ -428,8 +437,6 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
         value = credit(score.get("value"), scorer, place)
         if value is None:
             return None
-        if score.get("is_key"):
-            sample = {name: part for name, part in sample.items() if name not in ("choices", "target")}
         answer = str(score.get("answer") or "")
         return {
             "example": named(sample["id"], place),
@@ -438,6 +445,7 @@ def _row(sample: dict[str, Any], scorer: str, place: str) -> dict[str, object] |
             "tie": value == 0.5,
             "chance": chance_of(sample, place),
             "recorded": value,
+            "is_key": bool(score.get("is_key")),
             **_choices(sample),
             **sample.get("evidence", {}),
             "answer": text_or_none(score.get("answer")),
@@ -499,9 +507,14 @@ def _letters(choices: int) -> list[str]:
 
 
 def _place_of(answer: str, choices: Any) -> int:
-    """Return the place of the choice that an answer names; of a list that is not known, one of 26."""
-    letters = _letters(len(choices) if isinstance(choices, list) and choices else 26)
-    return letters.index(answer) if answer in letters else UNKNOWN
+    """Return the place of the choice that an answer names, by its letter or text; of unknown ones, of 26."""
+    listed = choices if isinstance(choices, list) else []
+    letters, texts = _letters(len(listed) or 26), [str(text).strip() for text in listed]
+    if answer in letters:
+        return letters.index(answer)
+    if texts.count(answer.strip()) == 1:
+        return texts.index(answer.strip())
+    return letters.index(answer.upper()) if answer.upper() in letters else UNKNOWN
 
 
 def _targets(target: Any, choices: list[Any]) -> list[str]:

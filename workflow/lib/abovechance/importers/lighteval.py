@@ -29,6 +29,7 @@ from abovechance.importers.contract import (
     judged,
     logged,
     metric_note,
+    not_of_choice,
     recorded_row,
     text_or_none,
     tied,
@@ -71,6 +72,9 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         notes.append(
             f"{path.name}: left out, because they have other metrics: {omitted} of {len(cells)} rows"
         )
+    is_of_choice = metric is None or _is_of_choice(metric)
+    if not is_of_choice and "choices" in frame:
+        notes.append(not_of_choice(path.name, str(metric)))
     match = re.fullmatch(r"details_(.+)_(\d{4}-\d\d-\d\dT.+)\.parquet", path.name)
     name = match[1] if match else path.stem.removeprefix("details_")
     task, _, shots = name.rpartition("|")
@@ -91,6 +95,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         shots=int(shots),
         rows=frame,
         notes=notes + of_estimate,
+        is_of_choice=is_of_choice,
         reported=reported,
         metric=metric or "acc",
     )
@@ -134,10 +139,8 @@ def _reported(path: Path, task: str, date: str, metric: str) -> tuple[Reported |
         content = read_json(file)
         names = task, task.replace("|", ":"), task.rpartition("|")[0]
         configs = content.get("config_tasks", {})
-        config: dict[str, Any] = next((configs[name] for name in names if name in configs), {})
-        for entry in config.get("metrics") or []:
-            if entry.get("metric_name") == metric and entry.get("higher_is_better") is False:
-                raise UnsupportedMetric(f"{file}: {metric} is better if it is lower; expected an accuracy")
+        if any(_is_lower_better(configs.get(name), metric) for name in names):
+            raise UnsupportedMetric(f"{file}: {metric} is better if it is lower; expected an accuracy")
         results = content.get("results", {})
         value = (results.get(task) or results.get(task.replace("|", ":")) or {}).get(metric)
         if value is None:
@@ -234,8 +237,27 @@ def _row(row: dict[str, Any], number: int, location: str, metric_option: str | N
 
 
 def _is_of_choice(metric: str) -> bool:
-    """Return whether a metric says if the chosen answer is correct, and not how it is written, say."""
-    return is_share_of_correct(metric) or metric.endswith("mc1") or metric in ESTIMATED
+    """Return whether a metric says if the chosen answer is correct, and not how it is written, say.
+
+    Parameters stand behind the name, such as ``acc:logprob_normalization=...``.
+    """
+    name, _, parameters = metric.partition(":")
+    if name in ("recall", "recall@1"):
+        return parameters in ("", "k=1")
+    return is_share_of_correct(name) or name.endswith("mc1") or name in ESTIMATED
+
+
+def _is_lower_better(config: Any, metric: str) -> bool:
+    """Return whether a task's config says that a lower value of a metric is better."""
+    entries = config.get("metrics") or config.get("metric") if isinstance(config, dict) else None
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if isinstance(entry, dict):
+            higher = entry.get("higher_is_better")
+            of_name = higher.get(metric) if isinstance(higher, dict) else higher
+            named_so = entry.get("metric_name")
+            if metric in (named_so if isinstance(named_so, list) else [named_so]) and of_name is False:
+                return True
+    return False
 
 
 def _lacks(location: str, metric: str, names: Iterable[str]) -> str:
