@@ -480,3 +480,10 @@ def test_reduced_epochs_may_lack_a_sample_of_the_first(path):
     run = next(every_eval_ever.read(path, Options()))
     assert sorted(run.rows["example"]) == sorted(whole.rows["example"])
     assert len(read_runs([path], Options(chance=0.2))) == 1
+
+
+def test_a_small_letter_names_a_choice_only_if_there_are_choices():
+    sample = inspect_sample(0, "C", answer="i")
+    del sample["choices"]
+    (run,) = runs(log_of([sample]))
+    assert run.rows["predicted"].tolist() == [-1]

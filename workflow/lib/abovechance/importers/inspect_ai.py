@@ -514,7 +514,7 @@ def _place_of(answer: str, choices: Any) -> int:
         return letters.index(answer)
     if texts.count(answer.strip()) == 1:
         return texts.index(answer.strip())
-    return letters.index(answer.upper()) if answer.upper() in letters else UNKNOWN
+    return letters.index(answer.upper()) if listed and answer.upper() in letters else UNKNOWN
 
 
 def _targets(target: Any, choices: list[Any]) -> list[str]:
