@@ -213,10 +213,9 @@ class Clusters:
         for exchange, cells in zip(self.exchanges, places, strict=True):
             unit, place = np.divmod(cells, exchange.width)
             clusters = exchange.units[unit]
-            width = self.patterns.shape[3]
             for member in range(self.examples.shape[1]):
                 pattern = self.patterns[clusters, place, member]
-                correct[draws, self.examples[clusters, member], :width] = pattern
+                correct[draws, self.examples[clusters, member]] = pattern
         if not self.renamed:
             return
         widest = max(places.shape[1] for _, _, places in self.renamed)

@@ -276,10 +276,7 @@ def _error_of_p(null: OfCandidates, alone: OfCandidates, further_tries: int) -> 
     by_all, by_single = (1 - alone.p) ** further_tries, 0.0
     if further_tries:
         by_single = further_tries * (1 - null.p) * (1 - alone.p) ** (further_tries - 1)
-    errors = [
-        sqrt(part.p * (1 - part.p) / part.draws) if part.draws and part.p < 1 else 0.0
-        for part in (null, alone)
-    ]
+    errors = [sqrt(part.p * (1 - part.p) / part.draws) if part.draws else 0.0 for part in (null, alone)]
     if alone is null:
         return (by_all + by_single) * errors[0]
     return hypot(by_all * errors[0], by_single * errors[1])
@@ -364,8 +361,8 @@ def _strata(
     return [0] * len(answers)
 
 
-def _type(text: str) -> str:
-    if text.strip().lower() in ("yes", "no", "true", "false"):
-        return "yes or no"
+def _type(text: str) -> tuple[bool, bool]:
+    """Return whether a gold answer is yes or no, and whether it is a number."""
     # a comma is that of decimals or of thousands: either way, it is a number
-    return "other" if number(text.replace(",", "")) is None else "number"
+    is_number = number(text.replace(",", "")) is not None
+    return text.strip().lower() in ("yes", "no", "true", "false"), is_number

@@ -68,15 +68,10 @@ SIMULATED_PROMPTS = 200
 
 
 def _whole(name: str, value: Any) -> Any:
-    """Return truth values or labels as an array; InputError if one is missing or is no number."""
-    array = np.asarray(value)
-    if array.dtype.kind in "biu":
-        return array
+    """Return labels as an array; InputError if one is missing or is no number."""
     numbers = floats(value)
     if np.isnan(numbers).any():
         raise InputError(f"{name} has a missing value; expected one for each")
-    if name in ("evaluated", "correct", "available"):
-        return numbers.astype(bool)
     return numbers.astype(np.int64) if (numbers == np.floor(numbers)).all() else numbers
 
 
@@ -120,7 +115,9 @@ class Answers:
         InputError
             If an array has another shape than the others, or a label is outside its range.
         """
-        for name in ("predicted", "evaluated", "correct", "available", "texts"):
+        for name in ("evaluated", "correct", "available"):
+            object.__setattr__(self, name, _whole(name, getattr(self, name)).astype(bool))
+        for name in ("predicted", "texts"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _whole(name, value))
         if self.cluster is not None:
@@ -142,8 +139,7 @@ class Answers:
                 f"predicted has the label {predicted[outside][0]}; expected 0 to {labels - 1}, or {UNKNOWN} "
                 "if it is unknown"
             )
-        correct, available = np.asarray(self.correct, dtype=bool), np.asarray(self.available, dtype=bool)
-        if (missing := (correct & ~available).any(axis=1)).any():
+        if (missing := (self.correct & ~self.available).any(axis=1)).any():
             raise InputError(
                 f"example {int(missing.argmax())}: a correct label is not available; expected a choice"
             )
