@@ -91,6 +91,12 @@ def test_arrays_of_truth_values_are_made_of_numbers():
             {"available": [[True, True], [True, False]]},
             "example 1: a correct label is not available; expected a choice",
         ),
+        ({"evaluated": [[0.5, 1]]}, "evaluated has the value 0.5; expected 0 or 1"),
+        ({"correct": [[2, 0], [0, 1]]}, "correct has the value 2; expected 0 or 1"),
+        (
+            {"predicted": [[np.inf, 0]]},
+            "predicted has the label inf; expected 0 to 1, or -1 if it is unknown",
+        ),
     ],
 )
 def test_messages_are_whole(changes, message):

@@ -436,6 +436,11 @@ def test_other_questions_with_other_free_answers_are_not_another_template():
     alike_answers = tables[1].assign(target=tables[0]["target"])
     checks = [sign.check for sign in signs_of(("a", "m", tables[0]), ("b", "n", alike_answers)).get("b", [])]
     assert "different-gold-labels" not in checks
+    # targets that are shifted by an example are not those of the same questions
+    sums = [str(3 * place + 7) for place in range(100)]
+    pair = [tables[0].assign(target=sums), tables[1].assign(target=sums[:50] + sums[51:] + ["9999"])]
+    checks = [sign.check for sign in signs_of(("a", "m", pair[0]), ("b", "n", pair[1]))["b"]]
+    assert "different-gold-labels" in checks
     # letters stand for other choices in another template, and numbers can be written differently
     for first_words, second_words in ((["A", "B"], ["B", "A"]), (["42", "7"], ["42.0", "7.0"])):
         pair = [

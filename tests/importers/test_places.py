@@ -103,6 +103,19 @@ def test_a_single_correct_reference_of_helm_is_no_choice(tmp_path):
     assert run.rows["chance"].isna().all()
 
 
+def test_a_helm_metric_that_is_not_about_the_choice_has_no_known_chance(tmp_path):
+    results = [helm_result(name, 0, 1.0) for name in "abcd"]
+    for result in results:
+        result["stats"] += [helm_stat("finish_reason_length", 1.0), helm_stat("final_match", 1.0)]
+    folder = write_helm(tmp_path / "run", results)
+    (run,) = runs(folder, metric="finish_reason_length")
+    assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
+    assert [note for note in run.notes if note.startswith("run: ") and "finish_reason_length" in note]
+    for metric in ("exact_match", "final_match"):
+        (run,) = runs(folder, metric=metric)
+        assert (run.is_of_choice, run.rows["chance"].tolist()) == (True, [0.25] * 4)
+
+
 # lighteval
 
 
@@ -179,12 +192,15 @@ def test_ties_of_lighteval_are_counted(tmp_path):
     assert "3" in note
 
 
-@pytest.mark.parametrize("metric", ["recall", "recall@1"])
-def test_recall_of_one_choice_is_about_it(tmp_path, metric):
+@pytest.mark.parametrize(
+    ("metric", "is_known"),
+    [("recall", True), ("recall@1", True), ("recall:k=1", True), ("recall:k=2", False), ("recall@2", False)],
+)
+def test_recall_of_one_choice_is_about_it(tmp_path, metric, is_known):
     row = lighteval_row(0, [-2.0, -1.0], 1)
     row["metric"] = {metric: 1.0}
-    (run,) = lighteval.read(write_lighteval(tmp_path, [row]), Options())
-    assert (run.is_of_choice, run.rows["chance"].tolist()) == (True, [0.5])
+    (run,) = runs(write_lighteval(tmp_path, [row]))
+    assert run.rows["chance"].notna().tolist() == [is_known]
 
 
 def test_a_gold_index_just_behind_the_last_choice_is_told(tmp_path):

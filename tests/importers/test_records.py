@@ -439,7 +439,7 @@ def test_a_log_that_is_not_finished_is_left_out_of_a_folder(tmp_path):
     ("scorer", "answer", "is_known"),
     [
         ("model_graded_qa", "I say the second.", True),
-        ("inspect_evals/includes", "ANSWER: B", True),
+        ("inspect_evals/includes", "ANSWER: B", False),
         ("choice1", None, True),
         ("mine", "b", True),  # by its letter
         ("mine", "beta", True),  # by its text
@@ -487,3 +487,92 @@ def test_a_small_letter_names_a_choice_only_if_there_are_choices():
     del sample["choices"]
     (run,) = runs(log_of([sample]))
     assert run.rows["predicted"].tolist() == [-1]
+
+
+def guesses(count: int = 40) -> list[tuple[str, str]]:
+    """Target and guess of each example, random letters of four choices."""
+    generator = np.random.default_rng(5)
+    return [("ABCD"[place % 4], "ABCD"[generator.integers(4)]) for place in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("scorer", "options", "is_known"),
+    [
+        ("includes", {}, False),
+        ("match", {"location": "any"}, False),
+        ("match", {"location": "end"}, True),
+        ("match", {}, True),
+        ("pass@1", {}, True),
+    ],
+)
+def test_a_letter_that_may_stand_anywhere_is_no_choice(scorer, options, is_known):
+    """The letter A is in every text that begins with 'ANSWER'."""
+    samples = []
+    for place, (target, guess) in enumerate(guesses()):
+        sample = inspect_sample(place, "C" if guess == target or target == "A" else "I")
+        sample |= {"choices": ["alpha", "beta", "gamma", "delta"], "target": target}
+        value = sample["scores"].popitem()[1]["value"]
+        samples.append(sample | {"scores": {scorer: {"value": value, "answer": f"ANSWER: {guess}"}}})
+    log = log_of(samples)
+    log["eval"] = (log.get("eval") or {}) | {"scorers": [{"name": scorer, "options": options}]}
+    (run,) = runs(log)
+    assert run.rows["chance"].notna().all() == is_known
+    assert run.is_of_choice == is_known
+
+
+def test_one_answer_that_agrees_does_not_show_what_a_scorer_grades():
+    samples = []
+    for place in range(20):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta"], "target": "B"}
+        answer = "B" if place < 1 else "because it is so"
+        samples.append(sample | {"scores": {"explained": {"value": "C", "answer": answer}}})
+    assert not runs(log_of(samples))[0].is_of_choice
+
+
+def test_no_answer_is_no_choice_without_a_text():
+    samples = []
+    for place in range(20):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta", "gamma", ""], "target": "B"}
+        value, answer = ("I", None) if place % 2 else ("C", "free text")
+        samples.append(sample | {"scores": {"mine": {"value": value, "answer": answer}}})
+    (run,) = runs(log_of(samples))
+    assert not run.is_of_choice
+    assert run.rows["predicted"].tolist() == [-1] * 20
+
+
+def test_a_key_that_is_not_about_the_answer_is_not_held_against_it():
+    samples = []
+    for place in range(20):
+        sample = inspect_sample(place, "C") | {"target": "paris"}
+        score = {"value": {"correct": "C", "refused": 0}, "answer": "paris"}
+        samples.append(sample | {"scores": {"sc": score}})
+    log = log_of([inspect_ai._needed(sample) for sample in samples])
+    by_metric = {run.metric: run for run in runs(log, command="doctor")}
+    assert "answer" not in by_metric["sc/refused"].rows
+    assert by_metric["sc/correct"].rows["answer"].tolist() == ["paris"] * 20
+
+
+def test_reduced_epochs_may_have_a_sample_with_one_epoch(path):
+    change_rows(
+        path,
+        lambda place, row: [
+            row | {"metadata": {"epoch": epoch}} for epoch in range(1, 4) if place != 1 or epoch == 1
+        ],
+    )
+    (run,) = every_eval_ever.read(path, Options())
+    assert run.rows["chance"].isna().all()
+
+
+def test_a_metric_of_a_record_that_is_not_about_the_choice_has_no_known_chance(tmp_path):
+    path = write_records(sound(0, 40), tmp_path)
+    config = json.loads(aggregate_of(path).read_text())["evaluation_results"][0]["metric_config"]
+    change(aggregate_of(path), metric_config=config | {"metric_name": "well_formed"})
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.is_of_choice, run.rows["chance"].notna().all()) == (True, True)  # answers agree with it
+    change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
+    assert [note for note in run.notes if "well_formed" in note]
+    change(aggregate_of(path), metric_config=config)
+    (run,) = every_eval_ever.read(path, Options())
+    assert run.is_of_choice

@@ -258,4 +258,7 @@ def test_labels_that_are_all_written_differently_are_an_error(gold, prediction):
     with pytest.raises(InputError, match="no prediction is one of the choices"):
         in_form(metric("accuracy"), [prediction, "q"], [gold, "y"], [[gold, "x"], ["x", "y"]])
     in_form(metric("accuracy"), ["x", "z"], [gold, "y"], None)
-    in_form(metric("exact_match"), [prediction, "x"], [gold, "y"], None)
+    if gold == "1":
+        with pytest.raises(InputError, match="'1.0' and '1' are the same number"):
+            in_form(metric("exact_match"), [prediction, "x"], [gold, "y"], None)
+    in_form(metric("exact_match"), [prediction, "y"], [gold, "y"], None)

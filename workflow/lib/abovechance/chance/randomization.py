@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from abovechance.chance.gold import Gold
 from abovechance.chance.multiplicity import adjusted
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import Bools, Floats, Ints, floats
+from abovechance.core.arrays import Bools, Floats, Ints, check_same_order, example_labels, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import ALPHA
@@ -72,7 +72,16 @@ def _whole(name: str, value: Any) -> Any:
     numbers = floats(value)
     if np.isnan(numbers).any():
         raise InputError(f"{name} has a missing value; expected one for each")
-    return numbers.astype(np.int64) if (numbers == np.floor(numbers)).all() else numbers
+    is_whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
+    return numbers.astype(np.int64) if is_whole.all() else numbers
+
+
+def _truth_values(name: str, value: Any) -> Bools:
+    """Return an array of truth values; InputError if one is missing, or neither 0 nor 1."""
+    numbers = _whole(name, value)
+    if (other_values := numbers[~np.isin(numbers, (0, 1))]).size:
+        raise InputError(f"{name} has the value {other_values[0]}; expected 0 or 1")
+    return np.asarray(numbers, dtype=bool)
 
 
 @dataclass(frozen=True)
@@ -113,10 +122,16 @@ class Answers:
         Raises
         ------
         InputError
-            If an array has another shape than the others, or a label is outside its range.
+            If an array has another shape than the others, a label is outside its range, or tables have an
+            example, a label or a prompt at different positions.
         """
+        of_labels = self.correct, self.available, self.texts
+        check_same_order(self.predicted, self.evaluated)
+        check_same_order(*of_labels)
+        of_examples = (example_labels(getattr(table, "T", table)) for table in of_labels)
+        check_same_order(example_labels(self.predicted), *of_examples, self.cluster)
         for name in ("evaluated", "correct", "available"):
-            object.__setattr__(self, name, _whole(name, getattr(self, name)).astype(bool))
+            object.__setattr__(self, name, _truth_values(name, getattr(self, name)))
         for name in ("predicted", "texts"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _whole(name, value))

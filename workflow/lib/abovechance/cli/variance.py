@@ -78,11 +78,13 @@ def variance(
     if as_json:
         show(summary, as_json)
         return
-    runs = table[["model", "seed", "checkpoint", "shots"]].drop_duplicates()
+    # tasks of one evaluation may have different numbers of shots
+    runs = table.groupby(["model", "seed", "checkpoint", "task"], dropna=False)["shots"].nunique()
+    evaluations = int(runs.groupby(["model", "seed", "checkpoint"], dropna=False).max().sum())
     some_left_out = bool(summary["left_out"].any())
     left_out = " Checkpoints that only some seeds have are left out." if some_left_out else ""
     print_text(
-        f"{counted(len(runs), 'evaluation')} of {counted(runs['model'].nunique(), 'model')}. Scores that "
+        f"{counted(evaluations, 'evaluation')} of {counted(table['model'].nunique(), 'model')}. Scores that "
         "improve most steadily in training come first. Monotonicity is Kendall's tau-b between a score and "
         f"the order of checkpoints, with the opposite sign if lower is better.{left_out}\n"
     )

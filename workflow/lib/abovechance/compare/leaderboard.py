@@ -15,7 +15,7 @@ from scipy import stats
 from abovechance.chance.random_baseline import MOST_EXAMPLES
 from abovechance.chance.rounding import Correct, completed_digits, completion_note, decimals
 from abovechance.compare.samples import DRAWS, Difference, Sample, of_pairs
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.csv_table import SHARE, CsvTable, whole_number
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread
@@ -114,6 +114,7 @@ def unpaired(
         (models, 2) the lowest and the highest number of correct answers that round to each accuracy; the
         nearest number without it.
     """
+    check_same_order(accuracies, examples)
     values, count = floats(accuracies), floats(examples)
     count = np.broadcast_to(count, values.shape)
     if not ((values >= 0) & (values <= 1)).all() or not (count >= 1).all():

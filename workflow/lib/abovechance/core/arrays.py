@@ -104,7 +104,11 @@ def _members(values: Iterable[object]) -> Iterator[object]:
 
 def example_labels(scores: Any) -> Any:
     """Return the first row of a DataFrame of seeds, which has the labels of its examples; else the scores."""
-    return scores.iloc[0] if getattr(scores, "ndim", 0) == 2 and hasattr(scores, "iloc") else scores
+    return (
+        scores.iloc[0]
+        if getattr(scores, "ndim", 0) == 2 and hasattr(scores, "iloc") and len(scores)
+        else scores
+    )
 
 
 def _axes(value: Any) -> list[Any]:

@@ -18,7 +18,6 @@ from abovechance.results.predictions import UNKNOWN
 
 Owner = TypeVar("Owner")
 
-FEW_LABELS = 10  # of a task of classes
 LEAST_ERRORS = 10  # common errors with which identical predictions are no coincidence
 BY_ANSWERS = ("predictions", "correct answers")  # kinds of fingerprints that two models can share by chance
 LEAST_OUTPUT = 20  # mean number of characters of outputs with which identical outputs are none
@@ -299,8 +298,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         # letters, or words that other examples have too, may stand for other choices there
         listed = first["gold"].map(_choices_of)
         is_masked = listed.duplicated(keep=False)
-        if _are_words(first["gold"]) and {*first["gold"]} == {*second["gold"]}:  # such as yes and no
-            is_masked &= listed != ""
+        # a text without choices may be written differently, unless it occurs in both, such as yes and no
+        is_masked &= ~((listed == "") & first["gold"].isin(second["gold"]) & first["gold"].map(_is_word))
         first = first.assign(gold=first["gold"].mask(is_masked, ""))
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
@@ -370,12 +369,9 @@ def _choices_changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
     )
 
 
-def _are_words(golds: pd.Series) -> bool:
-    """Return whether gold labels are a few free texts of more than a letter."""
-    labels = {*golds}
-    return len(labels) <= FEW_LABELS and all(
-        _choices_of(label) == "" and len(label.strip("\0 ")) > 1 for label in labels
-    )
+def _is_word(gold: str) -> bool:
+    """Return whether a gold label is more than a letter."""
+    return len(gold.strip("\0 ")) > 1 or gold.strip("\0 ").isdecimal()
 
 
 def _choices_of(gold: str) -> str:

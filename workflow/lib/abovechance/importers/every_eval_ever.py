@@ -32,6 +32,7 @@ from abovechance.importers.contract import (
     left_out,
     listed,
     not_checked,
+    not_of_choice,
     number_of_shots,
     text_or_none,
     use_metric,
@@ -211,12 +212,13 @@ def _of_epoch(
 
 
 def _are_reduced(rows: list[tuple[str, dict[str, Any]]]) -> bool:
-    """Return whether each sample has several rows, which all have the same score."""
+    """Return whether samples have several rows, and all rows of a sample have the same score."""
     scores: dict[Any, list[Any]] = {}
     for place, row in rows:
         with as_written_by(TOOL, place):
             scores.setdefault(str(row["sample_id"]), []).append(row["evaluation"]["score"])
-    return all(len(values) > 1 and len({*map(str, values)}) == 1 for values in scores.values())
+    has_several = any(len(values) > 1 for values in scores.values())
+    return has_several and all(len({*map(str, values)}) == 1 for values in scores.values())
 
 
 def _run(
@@ -257,10 +259,17 @@ def _run(
     _mark_choices(
         read_rows, are_chosen=not _is_normalized(rows, metric_name(aggregate) if aggregate else result)
     )
+    # one correct choice is the chance only of a metric that says if the answer is correct
+    agreeing = sum(row["predicted"] != UNKNOWN for row in read_rows)
+    is_of_choice = is_share or 2 * agreeing >= len(read_rows) or not any(row["choices"] for row in read_rows)
+    if not is_of_choice:
+        read_rows = [row | {"chance": math.nan} for row in read_rows]
     reported = None
     if is_whole and isinstance(score, int | float) and 0 <= score <= 1:
         reported = Reported(f"{aggregate_of(path)} ({result})", float(score))
     table, notes, unscored = _with_errors(pd.DataFrame(read_rows), reported, path)
+    if not is_of_choice:
+        notes.append(not_of_choice(path.name, metric_name(aggregate)))
     suspicions: list[Suspicion] = []
     if reported and not is_share and not _is_mean_of(reported, table):
         notes.append(
@@ -281,6 +290,7 @@ def _run(
         metric_name=metric_name(aggregate) if aggregate else "",
         unscored=unscored,
         suspicions=suspicions,
+        is_of_choice=is_of_choice,
     )
 
 

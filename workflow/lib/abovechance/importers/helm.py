@@ -25,10 +25,12 @@ from abovechance.importers.contract import (
     Run,
     UnsupportedMetric,
     metric_note,
+    not_of_choice,
     number_of_shots,
     text_or_none,
     tied,
 )
+from abovechance.metrics.names import is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
 TOOL = "HELM"
@@ -68,7 +70,9 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
         notes.append(f"{folder.name}: instances without {metric} are left out: {unscored}")
     with as_written_by(TOOL, str(folder)):
         chances = _chances(folder, metric)
-    table["chance"] = table["example"].map(chances)
+    is_of_choice = not chances or metric in OF_CHOICES or is_share_of_correct(metric)
+    notes += [] if is_of_choice else [not_of_choice(folder.name, metric)]
+    table["chance"] = table["example"].map(chances if is_of_choice else {})
     if ties := int(table["tie"].sum()):
         notes.append(f"{folder.name}: {tied(ties)}; HELM gives each a fraction")
     reported = None
@@ -83,7 +87,16 @@ def read(folder: Path, options: Options) -> Iterator[Run]:
     needs_name = options.each_file or options.command in ("check", "import")
     if needs_name and rows["prompt"].nunique() == 1:
         rows = rows.drop(columns="prompt")
-    yield Run(str(folder), *_setting(folder), rows, notes, reported, metric, unscored=unscored)
+    yield Run(
+        str(folder),
+        *_setting(folder),
+        rows,
+        notes,
+        reported,
+        metric,
+        unscored=unscored,
+        is_of_choice=is_of_choice,
+    )
 
 
 def _setting(folder: Path) -> Setting:

@@ -44,7 +44,7 @@ TOOL = "inspect"
 SHOTS = ("fewshot", "num_fewshot", "few_shot")  # names of a task's argument, the number of demonstrations
 OPTIONS = ("metric", "epoch")
 # scorers of inspect that grade the answer
-OF_ANSWERS = {"choice", "answer", "pattern", "exact", "includes", "model_graded_qa", "model_graded_fact"}
+OF_ANSWERS = {"choice", "answer", "pattern", "exact", "model_graded_qa", "model_graded_fact"}
 LOOKS_LIKE = "inspect's .eval or .json log"
 ZSTANDARD = 93
 LONGEST_CONTEXT = 100_000  # characters; longer ones are transcripts of agents
@@ -199,9 +199,11 @@ def _run(
         )
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
-    is_of_choice = _is_of_choice(scorer, frame)
+    is_of_choice = _is_of_choice(scorer, frame, log)
+    is_other_key = "right" not in frame and frame["is_key"].any() and not is_share_of_correct(scorer)
+    not_judged = ["answer", "target"] if is_other_key or not is_of_choice else []
+    frame = frame.drop(columns=not_judged, errors="ignore")
     if not is_of_choice:
-        frame = frame.drop(columns=["answer", "target"], errors="ignore")
         frame = frame.assign(chance=math.nan, predicted=UNKNOWN)
         notes.append(not_of_choice(path.name, scorer))
     with_choices = [sample for sample in chosen if sample.get("choices")]
@@ -222,10 +224,10 @@ def _run(
     )
 
 
-def _is_of_choice(scorer: str, frame: pd.DataFrame) -> bool:
-    """Return whether a scorer says if the chosen answer is correct, as its name or all known answers show."""
-    name = re.sub(r"\d+\Z", "", scorer.rpartition("/")[2])  # a second one has a number
-    grades_answers = name in OF_ANSWERS or is_share_of_correct(name)
+def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool:
+    """Return whether a scorer says if the chosen answer is correct, as its name or most answers show."""
+    name = re.sub(r"(?<=[a-z])\d+\Z", "", scorer.rpartition("/")[2])  # a second one has a number
+    grades_answers = name in OF_ANSWERS or (is_share_of_correct(name) and not _matches_anywhere(scorer, log))
     if "right" not in frame or (grades_answers and not frame["is_key"].any()):
         return True
     agrees = [
@@ -233,7 +235,15 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame) -> bool:
         for flags, place, correct in zip(frame["right"], frame["predicted"], frame["correct"], strict=True)
         if place != UNKNOWN and isinstance(flags, list)
     ]
-    return bool(agrees) and all(agrees)
+    return 2 * len(agrees) >= len(frame) > 0 and all(agrees)
+
+
+def _matches_anywhere(scorer: str, log: dict[str, Any]) -> bool:
+    """Return whether a scorer looks for the target anywhere in the text, which contains most letters."""
+    return any(
+        entry.get("name") == scorer and (entry.get("options") or {}).get("location") == "any"
+        for entry in (log.get("eval") or {}).get("scorers") or []
+    )
 
 
 def _marks_several(log: dict[str, Any]) -> bool:
@@ -512,7 +522,7 @@ def _place_of(answer: str, choices: Any) -> int:
     letters, texts = _letters(len(listed) or 26), [str(text).strip() for text in listed]
     if answer in letters:
         return letters.index(answer)
-    if texts.count(answer.strip()) == 1:
+    if answer.strip() and texts.count(answer.strip()) == 1:
         return texts.index(answer.strip())
     return letters.index(answer.upper()) if listed and answer.upper() in letters else UNKNOWN
 

@@ -98,6 +98,7 @@ def read(path: Path, options: Options) -> Iterator[Run]:
         is_of_choice=is_of_choice,
         reported=reported,
         metric=metric or "acc",
+        metric_name="recall@1" if metric == "recall" else "",  # it has no parameter that is the default
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from abovechance.core.arrays import Floats, Ints, floats
+from abovechance.core.arrays import Floats, Ints, check_same_order, floats
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA
 from abovechance.items.outlook import Ability, NoModel, Outlook, thin
@@ -304,6 +304,7 @@ def replay(evaluation: Evaluation, *responses: ArrayLike) -> Evaluation:
     InputError
         If they are of other models or examples than the evaluation.
     """
+    check_same_order(*responses)
     response_rows: Sequence[Floats] = [floats(response_row) for response_row in responses]
     models, examples = evaluation.question.models, evaluation.examples
     if [response_row.shape for response_row in response_rows] != [(examples,)] * models:

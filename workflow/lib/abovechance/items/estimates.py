@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, floats
+from abovechance.core.arrays import Floats, check_same_order, floats
 from abovechance.core.errors import InputError
 from abovechance.items.anchors import Anchors
 from abovechance.items.classical import checked
@@ -63,6 +63,7 @@ def p_irt(items: Items, anchors: Anchors, responses: ArrayLike, evaluated: Array
 
 def gp_irt(weighted: ArrayLike, p_irt: ArrayLike, share: float) -> Floats:
     """(rows,) both estimates together, ``share`` of the weighted one ("IRT++")."""
+    check_same_order(weighted, p_irt)
     return share * floats(weighted) + (1 - share) * floats(p_irt)
 
 

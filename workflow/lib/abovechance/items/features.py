@@ -135,6 +135,7 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 
 def grouped(values: pd.Series[str]) -> pd.Series[str]:
     """The values of which there are ``LEAST`` or more, and ``OTHERS`` for the others."""
+    values = values.astype(object)  # categories could not be compared
     return values.where(values.map(values.value_counts()) >= LEAST, OTHERS)
 
 

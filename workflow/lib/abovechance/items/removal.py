@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints
+from abovechance.core.arrays import Floats, Ints, check_same_order, example_labels
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items.classical import checked, item_statistics
@@ -93,6 +93,7 @@ def pruning_in_parts(
         raise InputError(f"{most_removed:g} of the items taken away; expected at least 0, and less than 1")
     if steps < 1 or draws < 1:
         raise InputError(f"{steps} steps, {draws} draws; expected 1 or more of both")
+    check_same_order(*(example_labels(scores) for *of_rows, _ in parts for scores in of_rows))
     numeric = [(checked(train), checked(test, every_item=False), rows) for train, test, rows in parts]
     if len(widths := {scores.shape[1] for *score_pair, _ in numeric for scores in score_pair}) != 1:
         raise InputError(f"{sorted(widths)} items in train and test; expected the same items")

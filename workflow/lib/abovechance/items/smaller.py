@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from abovechance.core.arrays import Floats, Ints, check_same_order, floats
+from abovechance.core.arrays import Floats, Ints, check_same_order, example_labels, floats
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
 from abovechance.items import anchors, estimates
@@ -160,6 +160,7 @@ def costs(
         One row per method and size, and one for all examples; see ``of_task.SMALLER``. The standard deviation
         over seeds and the monotonicity are to be compared with those of all examples.
     """
+    check_same_order(example_labels(train), example_labels(test))
     train_scores, test_scores = checked(train), checked(test, every_item=False)
     if train_scores.shape[1] != test_scores.shape[1]:
         raise InputError(

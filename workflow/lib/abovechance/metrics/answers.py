@@ -13,6 +13,7 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.reading import number
 from abovechance.metrics.contract import Metric, Objects, objects
+from abovechance.metrics.texts import accepted, is_several
 
 MISSING = "(missing)"  # a label that is never correct
 
@@ -47,7 +48,10 @@ def in_form(
     convert, convert_gold = _conversions(metric)
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
-    return rows_of_metric, [convert_gold(answer) for answer in answers], listed
+    answers = [convert_gold(answer) for answer in answers]
+    if metric.answers == "text":
+        _check_numbers(rows_of_metric, answers)
+    return rows_of_metric, answers, listed
 
 
 def _listed(values: Any) -> list[Any]:
@@ -84,6 +88,19 @@ def _check_labels(
         raise InputError(
             f"no prediction is one of the {among}, but '{pair[0]:.40}' and '{pair[1]:.40}' may be the "
             "same label; expected labels that are written in one way"
+        )
+
+
+def _check_numbers(rows: list[Objects], gold: list[Any]) -> None:
+    """Raise InputError if no text can be right, because numbers are written differently."""
+    texts = {text for row in rows for text in row if isinstance(text, str)}
+    expected_texts = [text for answer in gold for text in accepted(answer)]
+    numbers = [text for text in texts if number(text) is not None]
+    pair = written_differently(numbers, expected_texts) if texts.isdisjoint(expected_texts) else None
+    if pair:
+        raise InputError(
+            f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' are the same "
+            "number; expected numbers that are written in one way"
         )
 
 
@@ -177,10 +194,13 @@ def _ranking(value: Any) -> tuple[Any, ...]:
 
 def _as_text(value: Any) -> Any:
     """Return a text, or several accepted texts as a tuple."""
-    if isinstance(value, (list, tuple)):
-        if not len(value):
+    if is_several(value):
+        texts = tuple(map(_as_text, value))
+        if not texts:
             raise InputError("an answer is an empty list; expected at least one accepted text")
-        return tuple(map(_as_text, value))
+        return tuple(sorted(texts)) if isinstance(value, Set) else texts
+    if isinstance(value, Mapping):
+        raise InputError(f"an answer is {value!r:.60}; expected a text, or a list of accepted texts")
     if is_missing(value):
         raise InputError(f"an answer is {value}; expected a text, which may be empty")
     return str(value)

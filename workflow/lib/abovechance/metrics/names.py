@@ -32,7 +32,7 @@ def accepts_several(name: str) -> bool:
     """Return whether a metric's name shows that several guesses count, such as recall@2 or top-5 accuracy."""
     if re.search(r"\b(?:avg|cons|maj|mean)@", name.lower()):  # votes and means of several answers
         return False
-    numbers = re.findall(r"(?:@|_at_|\btop[-_ ]?|@k:k=)(\d+)", name.lower())
+    numbers = re.findall(r"(?:@|_at_|\btop[-_ ]?|@k:k=|\brecall:k=)(\d+)", name.lower())
     if numbers:
         return any(int(number) > 1 for number in numbers)
     return bool(_words(name) & {"hits", "recall"}) or "@k" in name.lower()

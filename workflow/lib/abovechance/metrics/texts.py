@@ -43,9 +43,15 @@ def terms_of(pair: Pair) -> Callable[[Objects, Objects], Terms]:
     return terms
 
 
+def is_several(answer: Any) -> bool:
+    """Return whether an answer is several texts, in a list, a tuple, a set or an array."""
+    of_array = isinstance(answer, np.ndarray) and answer.ndim > 0
+    return of_array or isinstance(answer, (tuple, list, set, frozenset))
+
+
 def accepted(gold: Any) -> tuple[str, ...]:
-    """Return the texts that count as correct: a gold answer is one text, or several in a list or tuple."""
-    return tuple(gold) if isinstance(gold, (tuple, list)) else (gold,)
+    """Return the texts that count as correct: a gold answer is one text, or several."""
+    return tuple(gold) if is_several(gold) else (gold,)
 
 
 def _exact_match(prediction: str, gold: Any) -> float:

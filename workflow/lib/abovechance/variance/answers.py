@@ -49,7 +49,7 @@ def continuous(table: pd.DataFrame) -> pd.DataFrame:
             "a number up to 0"
         )
     rows = table.sort_values(["example", "choice"], kind="stable", ignore_index=True)
-    starts = np.flatnonzero(rows["example"].ne(rows["example"].shift()).to_numpy())
+    starts = np.flatnonzero(np.diff(pd.factorize(rows["example"])[0], prepend=-1))
     logprobs, correct = rows["logprob"].to_numpy(dtype=float), rows["right"].to_numpy(dtype=bool)
     if not np.logical_or.reduceat(correct, starts).all():
         place = starts[np.logical_or.reduceat(correct, starts).argmin()]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from abovechance.chance.random_baseline import RandomBaseline
-from abovechance.core.arrays import ROUNDING, Floats, floats, tied_ranks
+from abovechance.core.arrays import ROUNDING, Floats, check_same_order, floats, tied_ranks
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import ALPHA, CONFIDENCE, bootstrap_interval as bootstrap_interval
 
@@ -94,6 +94,7 @@ def analytic_error(accuracy: ArrayLike, examples: ArrayLike, confidence: float =
         If an accuracy is none, there are no examples, or the confidence level is outside (0, 1).
     """
     check_inside(0, 1, confidence=confidence)
+    check_same_order(accuracy, examples)
     p, n = floats(accuracy), floats(examples)
     if ((p < 0) | (p > 1)).any() or (n < 1).any():
         raise InputError("accuracies are in [0, 1], and examples at least 1")
