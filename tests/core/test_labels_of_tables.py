@@ -103,6 +103,7 @@ def test_answers_that_are_no_texts():
 def test_numbers_that_are_written_differently():
     with pytest.raises(InputError, match="'5.0' and '5' are the same number"):
         null_distribution("exact_match", [5.0, 6.0, 7.0], [5, 6, 7])
+    assert null_distribution("token_f1", ["5.", "6.", "x"], ["5", "6", "7"]).observed == pytest.approx(2 / 3)
     test = null_distribution("exact_match", [5.0, "6", 7.0], [5, 6, 7])  # one is right
     assert test.observed == pytest.approx(1 / 3)
     assert null_distribution("exact_match", ["paris", "rome"], ["Paris", "Rome"]).observed == 0

@@ -106,12 +106,15 @@ def test_a_single_correct_reference_of_helm_is_no_choice(tmp_path):
 def test_a_helm_metric_that_is_not_about_the_choice_has_no_known_chance(tmp_path):
     results = [helm_result(name, 0, 1.0) for name in "abcd"]
     for result in results:
-        result["stats"] += [helm_stat("finish_reason_length", 1.0), helm_stat("final_match", 1.0)]
+        result["stats"] += [
+            helm_stat("finish_reason_length", 1.0),
+            helm_stat("chain_of_thought_correctness", 1.0),
+        ]
     folder = write_helm(tmp_path / "run", results)
     (run,) = runs(folder, metric="finish_reason_length")
     assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
     assert [note for note in run.notes if note.startswith("run: ") and "finish_reason_length" in note]
-    for metric in ("exact_match", "final_match"):
+    for metric in ("exact_match", "chain_of_thought_correctness"):
         (run,) = runs(folder, metric=metric)
         assert (run.is_of_choice, run.rows["chance"].tolist()) == (True, [0.25] * 4)
 

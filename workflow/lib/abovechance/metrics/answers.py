@@ -49,7 +49,7 @@ def in_form(
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
     answers = [convert_gold(answer) for answer in answers]
-    if metric.answers == "text":
+    if metric.name == "exact_match":  # other metrics of texts can be above 0 without an equal text
         _check_numbers(rows_of_metric, answers)
     return rows_of_metric, answers, listed
 
@@ -198,7 +198,7 @@ def _as_text(value: Any) -> Any:
         texts = tuple(map(_as_text, value))
         if not texts:
             raise InputError("an answer is an empty list; expected at least one accepted text")
-        return tuple(sorted(texts)) if isinstance(value, Set) else texts
+        return tuple(sorted(texts, key=str)) if isinstance(value, Set) else texts
     if isinstance(value, Mapping):
         raise InputError(f"an answer is {value!r:.60}; expected a text, or a list of accepted texts")
     if is_missing(value):

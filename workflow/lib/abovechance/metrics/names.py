@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Words in the names of metrics that are shares of correct answers, and in those of others.
-ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
+ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "correctness", "em"}
 OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
 # These can also be words about the share of correct answers, or about how it was estimated.
 UNCLEAR = {
