@@ -179,7 +179,7 @@ def test_macro_f1_has_no_power():
     test = result_of(gold[None], gold, statistic="macro_f1", draws=99)
     assert np.isnan(test.power)
     html = test._repr_html_()
-    assert f">{test.p_value:g}<" in html or ">0.01<" in html
+    assert ">0.02<" in html  # and not that it has no power
     assert ">power<" in html
 
 

@@ -190,7 +190,7 @@ def test_a_note_says_that_a_metric_of_lighteval_is_not_about_the_choice(tmp_path
 def test_ties_of_lighteval_are_counted(tmp_path):
     rows = [lighteval_row(place, [-1.0, -1.0 - (place > 2)], 0) for place in range(5)]
     path = write_lighteval(tmp_path, rows)
-    (note,) = lighteval.read(path, Options()).__next__().notes
+    (note,) = next(lighteval.read(path, Options())).notes
     assert note.startswith(f"{path.name}: ")
     assert "3" in note
 
@@ -263,7 +263,7 @@ def test_a_log_without_a_date_has_no_results_beside_it(tmp_path):
     path.rename(bare)
     (tmp_path / "org__model" / "other_.json").write_text(json.dumps({"n-shot": {"sums": 9}}))
     (run,) = runs(bare)
-    assert (run.task, run.shots, run.model) == ("sums", 0, "org--model".replace("--", "__"))
+    assert (run.task, run.shots, run.model) == ("sums", 0, "org__model")
     assert "there is no results_" in " ".join(run.notes)
 
 
@@ -443,7 +443,7 @@ def test_variants_of_models(tmp_path, arguments, model):
     file = next(tmp_path.glob("results_*.json"))
     name = {"model_name": arguments.get("peft", "org/model"), "config": {"model_args": arguments}}
     file.write_text(json.dumps(json.loads(file.read_text()) | name))
-    assert runs(path)[0].model == model.replace("/", "--") or runs(path)[0].model == model
+    assert runs(path)[0].model == model.replace("/", "--")
 
 
 def test_a_metric_by_characters_or_bytes_agrees_with_targets(tmp_path):

@@ -529,6 +529,32 @@ def test_one_answer_that_agrees_does_not_show_what_a_scorer_grades():
     assert not runs(log_of(samples))[0].is_of_choice
 
 
+@pytest.mark.parametrize(
+    ("locations", "is_known"), [(["end", "any"], [True, False]), (["any", "end"], [False, True])]
+)
+def test_each_of_two_scorers_of_a_name_has_its_location(locations, is_known):
+    samples = []
+    for place in range(4):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta"], "target": "B"}
+        score = {"value": "C", "answer": "ANSWER: B"}
+        samples.append(sample | {"scores": {"match": score, "match1": score}})
+    log = log_of(samples)
+    scorers = [{"name": "inspect_ai/match", "options": {"location": location}} for location in locations]
+    log["eval"] = (log.get("eval") or {}) | {"scorers": scorers}
+    for name, expected in zip(("match", "match1"), is_known, strict=True):
+        assert runs(log, metric=name)[0].is_of_choice == expected
+
+
+def test_wrong_answers_need_not_name_a_choice():
+    samples = []
+    for place in range(10):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta"], "target": "B"}
+        value, answer = ("C", "B") if place < 2 else ("I", "I do not know")
+        samples.append(sample | {"scores": {"mine": {"value": value, "answer": answer}}})
+    (run,) = runs(log_of(samples))
+    assert (run.is_of_choice, run.rows["chance"].tolist()) == (True, [0.5] * 10)
+
+
 def test_no_answer_is_no_choice_without_a_text():
     samples = []
     for place in range(20):
@@ -552,6 +578,17 @@ def test_a_key_that_is_not_about_the_answer_is_not_held_against_it():
     assert by_metric["sc/correct"].rows["answer"].tolist() == ["paris"] * 20
 
 
+def test_one_sample_with_two_epochs_does_not_show_that_all_are_reduced(path):
+    change_rows(
+        path,
+        lambda place, row: [
+            row | {"metadata": {"epoch": epoch}} for epoch in (1, 2) if place == 1 or epoch == 1
+        ],
+    )
+    (run,) = every_eval_ever.read(path, Options())
+    assert run.rows["chance"].notna().all()
+
+
 def test_reduced_epochs_may_have_a_sample_with_one_epoch(path):
     change_rows(
         path,
@@ -569,6 +606,15 @@ def test_a_metric_of_a_record_that_is_not_about_the_choice_has_no_known_chance(t
     change(aggregate_of(path), metric_config=config | {"metric_name": "well_formed"})
     (run,) = every_eval_ever.read(path, Options())
     assert (run.is_of_choice, run.rows["chance"].notna().all()) == (True, True)  # answers agree with it
+
+    def by_letter(place: int, row: dict[str, Any]) -> list[dict[str, Any]]:
+        choices, last = row["input"]["choices"], row["answer_attribution"][-1]
+        letter = "ABCDEFGH"[choices.index(last["extracted_value"])]
+        return [row | {"answer_attribution": [last | {"extracted_value": letter}]}]
+
+    change_rows(path, by_letter)
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.is_of_choice, run.rows["chance"].notna().all()) == (True, True)
     change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
     (run,) = every_eval_ever.read(path, Options())
     assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)

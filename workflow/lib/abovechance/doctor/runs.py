@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from abovechance.core.reading import number
 from abovechance.core.untrusted import printable
 from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
@@ -299,7 +300,9 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         listed = first["gold"].map(_choices_of)
         is_masked = listed.duplicated(keep=False)
         # a text without choices may be written differently, unless it occurs in both, such as yes and no
-        is_masked &= ~((listed == "") & first["gold"].isin(second["gold"]) & first["gold"].map(_is_word))
+        texts, of_second = first["gold"].map(_as_number), second["gold"].map(_as_number)
+        is_masked &= ~((listed == "") & texts.isin(of_second) & first["gold"].map(_is_word))
+        is_masked |= texts == of_second
         first = first.assign(gold=first["gold"].mask(is_masked, ""))
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
@@ -370,8 +373,14 @@ def _choices_changed(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
 
 
 def _is_word(gold: str) -> bool:
-    """Return whether a gold label is more than a letter."""
-    return len(gold.strip("\0 ")) > 1 or gold.strip("\0 ").isdecimal()
+    """Return whether a gold label is more than a letter or a digit, which may be that of a choice."""
+    return len(gold.strip("\0 ")) > 1
+
+
+def _as_number(gold: str) -> float | str:
+    """Return a gold label without choices as a number, if it is one."""
+    value = number(gold.strip("\0 "))
+    return gold if value is None else value
 
 
 def _choices_of(gold: str) -> str:

@@ -212,13 +212,13 @@ def _of_epoch(
 
 
 def _are_reduced(rows: list[tuple[str, dict[str, Any]]]) -> bool:
-    """Return whether samples have several rows, and all rows of a sample have the same score."""
+    """Return whether most samples have several rows, and all rows of a sample have the same score."""
     scores: dict[Any, list[Any]] = {}
     for place, row in rows:
         with as_written_by(TOOL, place):
             scores.setdefault(str(row["sample_id"]), []).append(row["evaluation"]["score"])
-    has_several = any(len(values) > 1 for values in scores.values())
-    return has_several and all(len({*map(str, values)}) == 1 for values in scores.values())
+    several = sum(len(values) > 1 for values in scores.values())
+    return 2 * several > len(scores) and all(len({*map(str, values)}) == 1 for values in scores.values())
 
 
 def _run(
@@ -259,9 +259,7 @@ def _run(
     _mark_choices(
         read_rows, are_chosen=not _is_normalized(rows, metric_name(aggregate) if aggregate else result)
     )
-    # one correct choice is the chance only of a metric that says if the answer is correct
-    agreeing = sum(row["predicted"] != UNKNOWN for row in read_rows)
-    is_of_choice = is_share or 2 * agreeing >= len(read_rows) or not any(row["choices"] for row in read_rows)
+    is_of_choice = is_share or _agree_with_choices(read_rows)
     if not is_of_choice:
         read_rows = [row | {"chance": math.nan} for row in read_rows]
     reported = None
@@ -424,6 +422,20 @@ def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:
     for row in with_choices:
         if len(row["references"]) == 1 and not is_contradicted:  # one choice is correct, whichever it is
             row["chance"] = 1 / len(row["choices"])
+
+
+def _agree_with_choices(rows: list[dict[str, Any]]) -> bool:
+    """Return whether the answers show that a metric says if the choice is correct; true without choices.
+
+    Most rows must have an answer that is a choice, and is correct where the score says so.
+    """
+    agreeing = 0
+    for row in rows:
+        for meaning in MEANINGS if row["choices"] and row["right"] and row["answer"] else ():
+            if (place := meaning(row["answer"].strip(), row["choices"])) is not None:
+                agreeing += row["right"][place] == row["correct"]
+                break
+    return 2 * agreeing >= len(rows) or not any(row["choices"] for row in rows)
 
 
 def _are_references(rows: list[dict[str, Any]]) -> bool:

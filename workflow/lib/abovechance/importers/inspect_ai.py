@@ -12,6 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -225,7 +226,10 @@ def _run(
 
 
 def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool:
-    """Return whether a scorer says if the chosen answer is correct, as its name or most answers show."""
+    """Return whether a scorer says if the chosen answer is correct, as its name or the answers show.
+
+    All known answers must agree with it, and most right answers must be known. Wrong ones may name no choice.
+    """
     name = re.sub(r"(?<=[a-z])\d+\Z", "", scorer.rpartition("/")[2])  # a second one has a number
     grades_answers = name in OF_ANSWERS or (is_share_of_correct(name) and not _matches_anywhere(scorer, log))
     if "right" not in frame or (grades_answers and not frame["is_key"].any()):
@@ -235,15 +239,20 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool
         for flags, place, correct in zip(frame["right"], frame["predicted"], frame["correct"], strict=True)
         if place != UNKNOWN and isinstance(flags, list)
     ]
-    return 2 * len(agrees) >= len(frame) > 0 and all(agrees)
+    known_right = int((frame["correct"] & (frame["predicted"] != UNKNOWN)).sum())
+    return bool(agrees) and all(agrees) and 2 * known_right >= int(frame["correct"].sum())
 
 
 def _matches_anywhere(scorer: str, log: dict[str, Any]) -> bool:
     """Return whether a scorer looks for the target anywhere in the text, which contains most letters."""
-    return any(
-        entry.get("name") == scorer and (entry.get("options") or {}).get("location") == "any"
-        for entry in (log.get("eval") or {}).get("scorers") or []
-    )
+    times: Counter[str] = Counter()
+    for entry in (log.get("eval") or {}).get("scorers") or []:
+        name = str(entry.get("name")).rpartition("/")[2]
+        # the second of a name is called match1, say
+        if scorer.rpartition("/")[2] == name + str(times[name] or ""):
+            return bool((entry.get("options") or {}).get("location") == "any")
+        times[name] += 1
+    return False
 
 
 def _marks_several(log: dict[str, Any]) -> bool:
