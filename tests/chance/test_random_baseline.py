@@ -354,6 +354,7 @@ def test_ten_million_examples_need_little_memory():
         lambda baseline: RandomBaseline.from_chance(0.5, 2.5),
         lambda baseline: RandomBaseline.from_chance(0.5, 10**8),
         lambda baseline: RandomBaseline.from_choices({2: -1}),
+        lambda baseline: RandomBaseline.from_chance(0.5, "10"),
         lambda baseline: RandomBaseline.from_choices({0: 5}),
         lambda baseline: RandomBaseline.from_choices({float("inf"): 5}),
         lambda baseline: RandomBaseline.from_choices({float("nan"): 5}),

@@ -296,6 +296,13 @@ def test_ids_of_examples_with_several_parts():
     assert merged["example"].tolist() == ["0", "1"]
 
 
+@pytest.mark.parametrize("column", ["constant", "corrected"])
+def test_associations_need_the_columns_of_item_statistics(column):
+    listed = pd.DataFrame({"corrected": [0.1, 0.2], "constant": False, "answer": ["a", "b"]})
+    with pytest.raises(InputError, match=f"items lack the column '{column}'"):
+        associations(listed.drop(columns=column))
+
+
 def test_the_share_between_groups_and_its_p_value(monkeypatch):
     generator = np.random.default_rng(0)
     values, codes = generator.normal(size=20), np.repeat([0, 1], 10)

@@ -353,6 +353,8 @@ def test_a_task_without_an_example_is_refused():
     predictions = predictions_of(np.zeros((1, 10), dtype=int), task)
     with pytest.raises(InputError, match="the task has no example '9', which predictions have"):
         climb(predictions, task.iloc[:9])
+    with pytest.raises(InputError, match="the task has the example '0' twice; expected one row for each"):
+        climb(predictions, pd.concat([task, task.iloc[:1]]))
 
 
 def test_guessers_of_installed_packages(tmp_path, monkeypatch):

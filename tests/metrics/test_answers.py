@@ -30,6 +30,10 @@ def test_missing_predictions_in_a_column_of_numbers():
     assert null_distribution("f1_macro", predictions, GOLD).observed == pytest.approx(3 / 7)
 
 
+def test_arrays_without_dimensions_are_their_values():
+    assert null_distribution("accuracy", [np.array(1)] * 10, GOLD).observed == 0.4
+
+
 def test_attempts_that_are_numbers():
     attempts = [(1, 2), (3, 3), (4, 4), (5, 1)]
     of_numbers = null_distribution("pass@1", attempts, [1, 3, 4, 5])

@@ -117,6 +117,12 @@ def test_where_choices_start_is_from_0_on(starts):
         over_choices([-1.0, -2.0, -3.0], starts)
 
 
+@pytest.mark.parametrize("logprob", [np.nan, np.inf])
+def test_choices_need_log_likelihoods(logprob):
+    with pytest.raises(InputError, match=f"choice 1: the log-likelihood is {logprob}; expected a finite one"):
+        over_choices([-1.0, logprob, -3.0], [0, 2])
+
+
 def test_a_missing_value_has_no_mean():
     for mean in (v_information, lambda values: by_group(values, ["a", "b", "b"])):
         with pytest.raises(InputError, match="value 1 of 3 is missing; expected PVI in bits"):

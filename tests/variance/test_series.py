@@ -206,6 +206,9 @@ def test_values_out_of_range_are_refused():
         seed_deviation([[1.0], [2.0]], ddof=2)
     with pytest.raises(InputError, match="confidence is 2"):
         bootstrap_interval([1, 0, 1], confidence=2)
+    with pytest.raises(InputError, match="method is 'jackknife'; expected one of basic, percentile, bca"):
+        bootstrap_interval([1, 0, 1], method="jackknife")
+    assert bootstrap_interval([1, 0, 1], method="BCa") == bootstrap_interval([1, 0, 1], method="bca")
 
 
 def test_measures_of_accuracies_and_losses():

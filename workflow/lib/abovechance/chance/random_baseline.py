@@ -100,9 +100,9 @@ class RandomBaseline:
     def _from_pairs(cls, pairs: Iterable[tuple[float, int]]) -> RandomBaseline:
         counts: Counter[float] = Counter()
         for chance, number in pairs:
-            if not 0 <= number <= MOST_EXAMPLES or number != int(number):
+            if isinstance(number, str) or not 0 <= number <= MOST_EXAMPLES or number != int(number):
                 expected = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
-                raise ValueError(f"counts has {number}: {expected}")
+                raise ValueError(f"counts has {number!r}: {expected}")
             counts[float(chance)] += int(number)  # chances may differ in their types only
         if sum(counts.values()) > MOST_EXAMPLES:
             raise ValueError(

@@ -18,6 +18,7 @@ from abovechance.core.words import percent
 CONFIDENCE = 0.95  # of intervals
 ALPHA = 0.05  # the significance level of tests
 RESAMPLES = 9999
+METHODS = ("basic", "percentile", "bca")  # of scipy.stats.bootstrap
 
 
 class Estimate(NamedTuple):
@@ -380,10 +381,12 @@ def bootstrap_interval(
     Raises
     ------
     InputError
-        If the confidence level is outside (0, 1), or a value is missing or infinite.
+        If the confidence level is outside (0, 1), a value is missing or infinite, or the method is unknown.
     """
     check_inside(0, 1, confidence=confidence)
     check_same_order(values, clusters)
+    if str(method).lower() not in METHODS:
+        raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
     if not np.isfinite(floats(values)).all():
         raise InputError("a value is missing or infinite; expected numbers")
     sums, sizes = cluster_sums(values, clusters)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
+from abovechance.core.errors import InputError
 from abovechance.core.tables import TableSchema
 from abovechance.pvi.table import labels_of
 
@@ -112,7 +113,14 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     -------
     DataFrame
         One row per feature that varies, with the columns of ``ASSOCIATIONS``.
+
+    Raises
+    ------
+    InputError
+        If ``corrected`` or ``constant`` is missing.
     """
+    if lacks := sorted({"corrected", "constant"} - {*items}):
+        raise InputError(f"items lack the column '{lacks[0]}'; expected the columns of item_statistics")
     varied = items[~items["constant"] & items["corrected"].notna()]
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):

@@ -86,7 +86,7 @@ def climb(
     Raises
     ------
     InputError
-        If the task lacks an example.
+        If the task lacks an example, or has one twice.
     """
     setting, matrix = setting_of(predictions), ResponseMatrix.from_predictions(predictions)
     situation = _situation(matrix, task, demonstrations, null_predictions)
@@ -126,6 +126,8 @@ def _situation(
 ) -> Situation:
     """Return what guessers know; InputError if the task or the demonstrations lack something."""
     rows = task.set_index(task["example"].astype(str))
+    if twice := rows.index[rows.index.duplicated()].tolist():
+        raise InputError(f"the task has the example '{twice[0]}' twice; expected one row for each")
     if missing := [example for example in matrix.examples if example not in rows.index]:
         raise InputError(f"the task has no example '{missing[0]}', which predictions have")
     if demonstrations is not None and (lost := {*matrix.prompts.tolist()} - {*demonstrations}):

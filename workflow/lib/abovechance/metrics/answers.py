@@ -64,6 +64,8 @@ def _listed(values: Any) -> list[Any]:
 def _as_python(value: Any) -> Any:
     if isinstance(value, pa.Scalar):
         return value.as_py()
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value is not np.ma.masked:
+        return value.item()
     return value.to_pylist() if isinstance(value, (pa.Array, pa.ChunkedArray)) else value
 
 

@@ -91,9 +91,15 @@ def over_choices(logprobs: ArrayLike, starts: ArrayLike) -> Floats:
     Raises
     ------
     InputError
-        If all choices of an example are impossible, or an example has no choices.
+        If all choices of an example are impossible, an example has no choices, or a log-likelihood is
+        missing or infinitely high.
     """
     numeric, first = floats(logprobs), np.asarray(starts, dtype=np.int64)
+    if (bad := np.isnan(numeric) | np.isposinf(numeric)).any():
+        place = int(bad.argmax())
+        raise InputError(
+            f"choice {place}: the log-likelihood is {numeric[place]}; expected a finite one or -inf"
+        )
     ends = [*first.ravel(), len(numeric)]
     if first.ndim != 1 or ends[0] != 0 or not (np.diff(ends) > 0).all():
         raise InputError(
