@@ -108,6 +108,29 @@ def test_a_prompt_counts_only_the_examples_it_was_evaluated_on(guesses):
     assert set(outcomes["validation_examples"] + outcomes["test_examples"]) == {39}
 
 
+def test_the_test_part_has_no_example_of_a_cluster_of_the_validation_part():
+    """Prompts that guess, and answer the five examples of a cluster alike, are not above chance on others."""
+    generator = np.random.default_rng(1)
+    clusters = pd.Series(np.repeat(range(20), 5), [f"e{place}" for place in range(100)])
+    how = {"seed": 0, "splits": 50, "validation": 0.75, "prompt_counts": [20]}
+    of_clusters, of_examples = [], []
+    for _ in range(20):
+        table = predictions(np.repeat(generator.random((20, 20)) < 0.5, 5, axis=1))
+        outcomes = all_outcomes([table], **how, clusters={"t": clusters})
+        assert (outcomes["validation_examples"] == 75).all()
+        assert np.allclose(outcomes["test_accuracy"] * 5 % 1, 0)  # of 5 whole clusters
+        of_clusters.append(outcomes["test_accuracy"].mean())
+        of_examples.append(all_outcomes([table], **how)["test_accuracy"].mean())
+    assert np.mean(of_clusters) < 0.53 < 0.57 < np.mean(of_examples)
+    by_themselves = pd.Series(range(100), clusters.index).sample(frac=1, random_state=0)
+    pd.testing.assert_frame_equal(
+        all_outcomes([table], **how, clusters={"t": by_themselves}), all_outcomes([table], **how)
+    )
+    guessed = guessed_outcomes(lambda: [table], sets=1, **how, clusters={"t": clusters})
+    columns = ["split", "validation_examples"]
+    pd.testing.assert_frame_equal(guessed[columns], outcomes[columns])
+
+
 def test_a_prompt_whose_demonstrations_use_up_a_part_is_not_tried_there():
     table = predictions(np.ones((3, 4), bool))
     table = table[table["example"] != "e" + table["prompt"].astype(str)]

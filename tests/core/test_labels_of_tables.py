@@ -98,6 +98,18 @@ def test_answers_that_are_no_texts():
         null_distribution("exact_match", ["a", "b"], [{"a": 1}, {"b": 1}])
     with pytest.raises(InputError, match="an answer is an empty list"):
         null_distribution("exact_match", ["a", "b"], [np.array([]), np.array(["b"])])
+    for nested in ([["a"]], np.array([["a"]])):
+        with pytest.raises(InputError, match="expected a text, or a list of accepted texts"):
+            null_distribution("exact_match", ["a", "b"], [nested, "b"])
+    with pytest.raises(InputError, match="a prediction is .*; expected one text"):
+        null_distribution("exact_match", [["a", "b"], ["b"], ["c"]], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("container", [list, tuple, np.array, set])
+@pytest.mark.parametrize("metric", ["exact_match", "token_f1"])
+def test_a_prediction_may_be_a_list_of_one_text(metric, container):
+    predictions = [container([text]) for text in ("a b", "c", "d")]
+    assert null_distribution(metric, predictions, ["a b", "c", "e"]).observed == pytest.approx(2 / 3)
 
 
 def test_numbers_that_are_written_differently():
@@ -107,6 +119,8 @@ def test_numbers_that_are_written_differently():
     test = null_distribution("exact_match", [5.0, "6", 7.0], [5, 6, 7])  # one is right
     assert test.observed == pytest.approx(1 / 3)
     assert null_distribution("exact_match", ["paris", "rome"], ["Paris", "Rome"]).observed == 0
+    of_other_examples = ["6.0", "7", "5"], ["5.0", "6", "7.0"]  # wrong, however they are written
+    assert null_distribution("exact_match", *of_other_examples).observed == 0
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "string", "string[pyarrow]", "int64[pyarrow]"])

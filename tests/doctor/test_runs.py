@@ -453,3 +453,6 @@ def test_other_questions_with_other_free_answers_are_not_another_template():
         pair = [tables[0].assign(target=targets), tables[1].assign(target=other_targets)]
         signs = signs_of(("a", "m", pair[0]), ("b", "n", pair[1])).get("b", [])
         assert "different-gold-labels" not in [sign.check for sign in signs]
+    pair = [tables[0].assign(target=sums), tables[1].assign(target=[f"{text}.0" for text in sums])]
+    checks = [sign.check for sign in signs_of(("a", "m", pair[0]), ("b", "n", pair[1])).get("b", [])]
+    assert not {"different-gold-labels", "different-questions"} & {*checks}

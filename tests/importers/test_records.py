@@ -545,6 +545,25 @@ def test_each_of_two_scorers_of_a_name_has_its_location(locations, is_known):
         assert runs(log, metric=name)[0].is_of_choice == expected
 
 
+@pytest.mark.parametrize("second", ["match1", "match-1"])
+def test_a_scorer_that_was_added_later_has_its_options_among_the_results(second):
+    samples = []
+    for place in range(4):
+        sample = inspect_sample(place, "C") | {"choices": ["alpha", "beta"], "target": "B"}
+        score = {"value": "C", "answer": "The answer cannot be told"}
+        samples.append(sample | {"scores": {"match": score, second: score}})
+    log = log_of(samples)
+    log["eval"] = (log.get("eval") or {}) | {"scorers": [{"name": "match", "options": {"location": "end"}}]}
+    log["results"] = (log.get("results") or {}) | {
+        "scores": [
+            {"name": "match", "scorer": "match", "params": {"location": "end"}},
+            {"name": second, "scorer": "match", "params": {"location": "any"}},
+        ]
+    }
+    assert runs(log, metric="match")[0].is_of_choice
+    assert not runs(log, metric=second)[0].is_of_choice
+
+
 def test_wrong_answers_need_not_name_a_choice():
     samples = []
     for place in range(10):
@@ -615,6 +634,13 @@ def test_a_metric_of_a_record_that_is_not_about_the_choice_has_no_known_chance(t
     change_rows(path, by_letter)
     (run,) = every_eval_ever.read(path, Options())
     assert (run.is_of_choice, run.rows["chance"].notna().all()) == (True, True)
+
+    def without_wrong(place: int, row: dict[str, Any]) -> list[dict[str, Any]]:
+        return [row if row["evaluation"]["is_correct"] else row | {"answer_attribution": []}]
+
+    change_rows(path, without_wrong)  # wrong answers need not name a choice
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.is_of_choice, run.rows["chance"].notna().all()) == (True, True)
     change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
     (run,) = every_eval_ever.read(path, Options())
     assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
@@ -622,3 +648,55 @@ def test_a_metric_of_a_record_that_is_not_about_the_choice_has_no_known_chance(t
     change(aggregate_of(path), metric_config=config)
     (run,) = every_eval_ever.read(path, Options())
     assert run.is_of_choice
+
+
+def test_letters_that_agree_with_a_metric_by_chance_do_not_show_what_it_is(tmp_path):
+    """The metric says whether the format was followed, and the model is mostly right."""
+    path = write_records(sound(0, 40), tmp_path)
+    config = json.loads(aggregate_of(path).read_text())["evaluation_results"][0]["metric_config"]
+    change(aggregate_of(path), metric_config=config | {"metric_name": "format_followed"})
+
+    def of_letters(place: int, row: dict[str, Any]) -> list[dict[str, Any]]:
+        choices, last = row["input"]["choices"], row["answer_attribution"][-1]
+        reference = "ABCDEFGH"[choices.index(row["input"]["reference"][0])]
+        letter = "ABCDEFGH"[place % 2 * (choices.index(row["input"]["reference"][0]) == 0)]
+        return [
+            row
+            | {"answer_attribution": [last | {"extracted_value": reference if place % 4 else letter}]}
+            | {"input": row["input"] | {"reference": [reference]}}
+            | {"evaluation": row["evaluation"] | {"is_correct": place % 9 > 0, "score": float(place % 9 > 0)}}
+        ]
+
+    change_rows(path, of_letters)
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
+
+
+@pytest.mark.parametrize("scorers", [["includes"], ["choice"], ["choice", "includes"]])
+@pytest.mark.parametrize("answers", [True, False])
+def test_results_of_the_converter_of_inspect_are_those_of_its_rows(tmp_path, scorers, answers):
+    path = write_records(sound(0, 40), tmp_path)
+
+    def of_converter(place: int, row: dict[str, Any]) -> list[dict[str, Any]]:
+        row = {key: value for key, value in row.items() if key != "evaluation_result_id"}
+        return [row if answers else row | {"answer_attribution": []}]
+
+    change_rows(path, of_converter)
+    task = json.loads(path.read_text().splitlines()[0])["evaluation_name"]
+    record = json.loads(aggregate_of(path).read_text())
+    (result,) = record["evaluation_results"]
+    score = result["score_details"]["score"]
+    record["evaluation_results"] = [
+        {
+            "evaluation_name": f"{metric} on {task} for scorer {scorer}",
+            "metric_config": {"evaluation_description": metric, "lower_is_better": False},
+            "score_details": {"score": score if metric == "accuracy" else 0.1},
+        }
+        for scorer in scorers
+        for metric in ("accuracy", "std")
+    ]
+    aggregate_of(path).write_text(json.dumps(record))
+    (run,) = every_eval_ever.read(path, Options())
+    is_known = answers or scorers == ["choice"]  # else answers show it
+    assert (run.is_of_choice, run.rows["chance"].notna().all()) == (is_known, is_known)
+    assert (run.metric_name, run.reported is None) == (", ".join(scorers), len(scorers) > 1)

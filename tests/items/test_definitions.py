@@ -18,7 +18,15 @@ from abovechance.items.model_fit import TooFewError, held_out, item_fit
 from abovechance.items.of_task import NEW, RANDOM, Study, analyse, dense
 from abovechance.items.questions import better_of_two, better_than
 from abovechance.items.replays import _Trained, replays
-from abovechance.items.response_theory import Items, _rotated, fit, most_likely, quadrature, sharpest
+from abovechance.items.response_theory import (
+    Items,
+    _directed,
+    _rotated,
+    fit,
+    most_likely,
+    quadrature,
+    sharpest,
+)
 from abovechance.items.series_rows import SeriesRows
 from abovechance.items.smaller import costs
 from abovechance.items.splits import at_random, by_group, by_score
@@ -134,6 +142,8 @@ def test_pruned_rows_of_a_training():
     # one step, one draw and none that is taken away are possible
     assert len(pruning(train, train, steps=1, draws=1)) == 2
     assert pruning(train, train, most_removed=0)["removed"].tolist() == [0]
+    many = np.random.default_rng(0).integers(2, size=(6, 90))
+    assert pruning(many, many, most_removed=0.7, steps=1, draws=2)["removed"].tolist() == [0, 63]
 
 
 def test_pruned_rows_without_an_answer_or_alone():
@@ -457,7 +467,6 @@ def test_abilities_of_rows_that_lack_items():
 
 
 def test_several_abilities_are_on_the_principal_axes():
-    flipped = 0
     for seed in range(12):
         value = np.random.default_rng(seed).normal(size=(15, 4))
         turned = _rotated(value)
@@ -466,9 +475,14 @@ def test_several_abilities_are_on_the_principal_axes():
         assert a @ a.T == pytest.approx(before @ before.T)  # the same model
         squares = a.T @ a
         assert squares == pytest.approx(np.diag(np.sort(np.diag(squares))[::-1]), abs=1e-9)
-        assert (a.sum(axis=0) >= 0).all()
-        flipped += int((before.sum(axis=0) < 0).any())
-    assert flipped
+
+
+def test_abilities_without_a_slope_are_positive_on_average():
+    value = np.array([[1.0, -2.0, 0.3], [0.5, 1.0, -0.2]])  # two abilities and the difficulty, of two items
+    scores, ability = np.array([0.0, 0.5, 1.0]), np.array([[0.1, -1.0], [0.2, 0.0], [0.4, 1.0]])
+    assert _directed(value, ability, scores).tolist() == value.tolist()
+    assert _directed(value, -ability, scores).tolist() == (value * [-1, -1, 1]).tolist()
+    assert _directed(value, ability, 0 * scores).tolist() == (value * [1, -1, 1]).tolist()
 
 
 @pytest.mark.parametrize(("dimensions", "width"), [(1, 1.0), (1, 0.05), (1, 1e-6), (2, 1.0), (3, 1.0)])

@@ -50,6 +50,21 @@ def test_what_responses_were_made_from_is_found_again(gaps):
     assert 0.9 < away.std() < 1.1
 
 
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_abilities_increase_with_scores_whatever_the_order_of_the_items(dimensions):
+    """Rows that prefer an answer are right on the items with this answer, and wrong on the others."""
+    generator = np.random.default_rng(5)
+    is_yes = np.repeat([True, False], [12, 10])
+    prefers = np.where(np.arange(30) < 15, 0.9, 0.1)[:, None]
+    for _ in range(5):
+        matrix = (generator.random((30, 22)) < np.where(is_yes, prefers, 1 - prefers)).astype(float)
+        order = generator.permutation(22)
+        fitted, shuffled = fit(matrix, dimensions), fit(matrix[:, order], dimensions)
+        assert fitted.discrimination[order, 0] @ shuffled.discrimination[:, 0] > 0
+        estimated = abilities(fitted, matrix).filter(like="ability")
+        assert all(np.corrcoef(values, matrix.mean(axis=1))[0, 1] >= 0 for values in estimated.T.to_numpy())
+
+
 def test_the_likelihood_is_the_integral_over_abilities():
     items = Items(np.array([[1.2], [0.7]]), np.array([0.3, -0.5]), *[np.zeros((2, 1))] * 2, 0.0, 0, True)
     response = np.array([[1.0, 0.0]])

@@ -76,7 +76,8 @@ def test_what_is_infinite_is_beyond_all_that_is_not():
     values, correct = [-np.inf, -1, 0, 1, np.inf], [False, False, True, True, True]
     assert accuracy_of_tails(values, correct, 0.2) == (0, 1)
     assert threshold(values, correct) == (-0.5, 1)
-    assert threshold([-np.inf, np.inf], [False, True]).accuracy == 1
+    assert threshold([-np.inf, np.inf], [False, True]) == (-np.inf, 1)
+    assert threshold([-np.inf, 0.3, np.inf], [False, False, True]) == (0.3, 1)  # no value that is made up
 
 
 @pytest.mark.parametrize("total", [([1, 2], [True]), ([1, np.nan, 3], [True, False, True])])

@@ -3,7 +3,7 @@
 needs: predictions
 after: verdicts
 question: Does the best prompt generalize to new examples?
-in:  predictions/
+in:  predictions/, and tasks/ where a study has these
 out: heldout/outcomes/ and heldout/guessers/ of each model, and tables of them
 """
 
@@ -44,6 +44,7 @@ rule heldout:
     """The test accuracy of the prompt with the best validation accuracy, in many random splits."""
     input:
         predictions=PREDICTIONS,
+        tasks=TASK_TABLES,
     output:
         OUTCOMES,
     log:
@@ -53,6 +54,7 @@ rule heldout:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        tasks=TASKS if TASK_TABLES else [],
         seed=STUDY["seed"],
         heldout=SPLIT_OPTIONS,
         code=code_of("heldout.py"),
@@ -64,6 +66,7 @@ rule heldout_guessers:
     """The same with random guessers in place of prompts, as the reference."""
     input:
         predictions=PREDICTIONS,
+        tasks=TASK_TABLES,
     output:
         GUESSERS,
     log:
@@ -73,6 +76,7 @@ rule heldout_guessers:
     conda:
         "../../../envs/analysis.yaml"
     params:
+        tasks=TASKS if TASK_TABLES else [],
         seed=STUDY["seed"],
         heldout=SPLIT_OPTIONS,
         sets=max(1, GUESSED // len(SETTINGS)),

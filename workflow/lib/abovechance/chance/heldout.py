@@ -8,7 +8,7 @@ held-out test split (Yauney and Mimno, 2024, Section 5.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from abovechance.chance.best_of import is_above
 from abovechance.chance.random_baseline import RandomBaseline
 from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.columns import Column
-from abovechance.core.resampling import of_share
+from abovechance.core.resampling import clusters_of_names, of_share
 from abovechance.core.settings import Setting, setting_of
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.results.response_matrix import ResponseMatrix
@@ -190,6 +190,7 @@ def outcomes(
     validation: float,
     prompt_counts: Sequence[int],
     whole_split: bool = False,
+    clusters: Ints | None = None,
 ) -> pd.DataFrame:
     """Return one row for every split and number of prompts tried: the columns of ``outcomes``.
 
@@ -198,22 +199,28 @@ def outcomes(
     setting
         With the seed it decides the splits. More splits leave the earlier ones as they are.
     validation
-        Share of the examples in the validation split, rounded down to whole examples.
+        Share of the examples in the validation split, rounded down to whole examples; with ``clusters``, of
+        the clusters.
     prompt_counts
         Numbers of prompts to choose from. Above the number that exist, all are tried. Below
         it, the prompts are drawn anew for each split.
     whole_split
         Whether the validation baselines are those of the whole split, also for prompts that
         are evaluated on less of it, and the mean chance is that of every example (the paper's
-        way), and not those of each prompt's own examples.
+        way), and not those of each prompt's own examples. It is for examples without clusters.
+    clusters
+        (examples,) the same number for examples that belong together, from 0: they are in the same part of a
+        split. Each is by itself unless given.
 
     If prompts have very different examples (``ResponseMatrix.uneven``), the best prompt is the one with the
     highest standardized score, as in ``Verdict.from_prompts``. With ``whole_split``, accuracies decide.
     """
     prompts, examples = matrix.correct.shape
-    chosen = np.zeros((splits, examples), dtype=bool)
-    places = _shuffled(setting.seed(seed, "examples"), splits, examples)
-    np.put_along_axis(chosen, places[:, : of_share(examples, validation)], True, axis=1)
+    number, cluster = (examples, slice(None)) if clusters is None else (int(clusters.max()) + 1, clusters)
+    chosen = np.zeros((splits, number), dtype=bool)
+    places = _shuffled(setting.seed(seed, "examples"), splits, number)
+    np.put_along_axis(chosen, places[:, : of_share(number, validation)], True, axis=1)
+    chosen = chosen[:, cluster]
     order = _shuffled(setting.seed(seed, "prompts"), splits, prompts)
     on_validation, on_test = parts(matrix, chosen)
     if whole_split:
@@ -301,6 +308,7 @@ def all_outcomes(
     validation: float,
     prompt_counts: Iterable[int],
     whole_split: bool = False,
+    clusters: Mapping[str, pd.Series[int]] | None = None,
 ) -> pd.DataFrame:
     """Return the table ``outcomes`` of all settings.
 
@@ -310,13 +318,17 @@ def all_outcomes(
         The predictions of one setting after another.
     seed, splits, validation, prompt_counts, whole_split
         See ``outcomes``.
+    clusters
+        {task: the cluster of each example}, for tasks whose clusters are known.
     """
     prompt_counts = sorted(set(prompt_counts))
     tables = []
     for predictions in settings:
         setting = setting_of(predictions)
         matrix = ResponseMatrix.from_predictions(predictions)
-        table = outcomes(matrix, setting, seed, splits, validation, prompt_counts, whole_split)
+        of_task = (clusters or {}).get(setting.task)
+        of_examples = None if of_task is None else clusters_of_names(map(str, matrix.examples), of_task)
+        table = outcomes(matrix, setting, seed, splits, validation, prompt_counts, whole_split, of_examples)
         tables.append(setting.label(table))
     return OUTCOMES.together(tables)
 

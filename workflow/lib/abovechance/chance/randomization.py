@@ -69,6 +69,9 @@ SIMULATED_PROMPTS = 200
 
 def _whole(name: str, value: Any) -> Any:
     """Return labels as an array; InputError if one is missing or is no number."""
+    array = np.asarray(value)
+    if array.dtype.kind in "biu":  # as floats, large ones would be rounded
+        return array
     numbers = floats(value)
     if np.isnan(numbers).any():
         raise InputError(f"{name} has a missing value; expected one for each")

@@ -290,8 +290,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
     changed = int(is_changed.sum())
     if changed >= 0.9 * max(len(common), 1):
         moved = int((is_changed & first["question"].isin(fullest.examples["question"])).sum())
-        with_gold = (first["gold"] != "") & (second["gold"] != "")
-        answers_changed = int((with_gold & (first["gold"] != second["gold"])).sum())
+        texts, of_second = first["gold"].map(_as_number), second["gold"].map(_as_number)
+        answers_changed = int(((first["gold"] != "") & (second["gold"] != "") & (texts != of_second)).sum())
         if moved >= 0.1 * len(common) or answers_changed >= 0.9 * len(common):
             yield _other_questions(changed, len(common), place)
             return
@@ -300,7 +300,6 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         listed = first["gold"].map(_choices_of)
         is_masked = listed.duplicated(keep=False)
         # a text without choices may be written differently, unless it occurs in both, such as yes and no
-        texts, of_second = first["gold"].map(_as_number), second["gold"].map(_as_number)
         is_masked &= ~((listed == "") & texts.isin(of_second) & first["gold"].map(_is_word))
         is_masked |= texts == of_second
         first = first.assign(gold=first["gold"].mask(is_masked, ""))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from abovechance.importers.contract import (
     text_or_none,
     use_metric,
 )
+from abovechance.importers.inspect_ai import OF_ANSWERS
 from abovechance.metrics.names import is_other_metric, is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
@@ -53,6 +55,7 @@ OTHER_SCORE = Suspicion(
     "the recorded score is not the share of correct rows",
     "the metric may be another one, or the rows may be incomplete",
 )
+OF_INSPECT = re.compile(r"accuracy on (.+) for scorer (.+)", re.DOTALL)  # as its converter names a result
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
 Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
@@ -124,8 +127,8 @@ def rows_of(record: Path) -> Path | None:
 def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the results of an aggregate record by evaluation and result id; empty without a record.
 
-    If several results have the same id, or none, rows can belong to any of them. Then only their
-    ``lower_is_better`` is returned.
+    If several results have the same id, or none, rows can belong to any of them. Then only their names and
+    their ``lower_is_better`` are returned. Results of inspect's converter have the names of their rows.
     """
     if not path.is_file():
         return {}
@@ -133,16 +136,27 @@ def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
         results = read_json(path).get("evaluation_results") or []
         by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for result in results:
-            by_place.setdefault(place_of(result), []).append(result)
+            of_rows = _of_inspect(result)
+            by_place.setdefault(place_of(of_rows), []).append(of_rows)
         return {place: _in_common(of_place) for place, of_place in by_place.items()}
 
 
+def _of_inspect(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of inspect's converter with the names of its rows, and its scorer as the metric."""
+    names = OF_INSPECT.fullmatch(str(result["evaluation_name"]))
+    if names is None or "evaluation_result_id" in result:
+        return result
+    config = result.get("metric_config") or {}
+    return result | {"evaluation_name": names[1], "metric_config": {"metric_name": names[2]} | config}
+
+
 def _in_common(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the only result; of several ones, whether a lower score is better."""
+    """Return the only result; of several ones, their names and whether a lower score is better."""
     if len(results) == 1:
         return results[0]
+    names = ", ".join(dict.fromkeys(map(metric_name, results)))
     is_lower = any((result.get("metric_config") or {}).get("lower_is_better") for result in results)
-    return {"metric_config": {"lower_is_better": is_lower}}
+    return {"metric_config": {"metric_name": names, "lower_is_better": is_lower}}
 
 
 def place_of(result: dict[str, Any]) -> tuple[str, str]:
@@ -153,7 +167,7 @@ def place_of(result: dict[str, Any]) -> tuple[str, str]:
 def metric_name(result: dict[str, Any]) -> str:
     """Return the name of a result's metric."""
     last_part = str(result.get("evaluation_result_id") or "accuracy").rpartition("/")[2]  # behind the task
-    return str(result["metric_config"].get("metric_name") or last_part)
+    return str((result.get("metric_config") or {}).get("metric_name") or last_part)
 
 
 def _chosen(results: dict[str, Any], place: str, options: Options) -> list[str]:
@@ -250,7 +264,8 @@ def _run(
             score /= PERCENT
         details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
         shots = int(details.get("num_fewshot") or 0)
-        is_share = not config or is_share_of_correct(metric_name(aggregate))
+        name = metric_name(aggregate)
+        is_share = not config or is_share_of_correct(name) or name in OF_ANSWERS
     number_of_shots(shots, str(path))
     read_rows = []
     for place, row in rows:
@@ -427,15 +442,19 @@ def _mark_choices(rows: list[dict[str, Any]], are_chosen: bool = True) -> None:
 def _agree_with_choices(rows: list[dict[str, Any]]) -> bool:
     """Return whether the answers show that a metric says if the choice is correct; true without choices.
 
-    Most rows must have an answer that is a choice, and is correct where the score says so.
+    All answers that are choices must agree with it, and those of most correct rows must be choices.
     """
-    agreeing = 0
+    flags: list[tuple[bool, bool]] = []  # of an answer, and of the metric
     for row in rows:
         for meaning in MEANINGS if row["choices"] and row["right"] and row["answer"] else ():
             if (place := meaning(row["answer"].strip(), row["choices"])) is not None:
-                agreeing += row["right"][place] == row["correct"]
+                flags.append((row["right"][place], row["correct"]))
                 break
-    return 2 * agreeing >= len(rows) or not any(row["choices"] for row in rows)
+    agree = bool(flags) and all(is_right == is_correct for is_right, is_correct in flags)
+    known_right = sum(is_correct for _, is_correct in flags)
+    return not any(row["choices"] for row in rows) or (
+        agree and 2 * known_right >= sum(row["correct"] for row in rows)
+    )
 
 
 def _are_references(rows: list[dict[str, Any]]) -> bool:

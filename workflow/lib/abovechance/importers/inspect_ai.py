@@ -201,7 +201,9 @@ def _run(
     columns = [*dict.fromkeys(name for row in scored for name in row)] or COLUMNS
     frame = pd.DataFrame(scored or [], columns=columns)
     is_of_choice = _is_of_choice(scorer, frame, log)
-    is_other_key = "right" not in frame and frame["is_key"].any() and not is_share_of_correct(scorer)
+    is_other_key = (
+        "right" not in frame and frame["is_key"].any() and not is_share_of_correct(scorer.rpartition("/")[2])
+    )
     not_judged = ["answer", "target"] if is_other_key or not is_of_choice else []
     frame = frame.drop(columns=not_judged, errors="ignore")
     if not is_of_choice:
@@ -230,7 +232,9 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool
 
     All known answers must agree with it, and most right answers must be known. Wrong ones may name no choice.
     """
-    name = re.sub(r"(?<=[a-z])\d+\Z", "", scorer.rpartition("/")[2])  # a second one has a number
+    name = re.sub(
+        r"(?<=[a-z])-?\d+\Z", "", scorer.rpartition("/")[2]
+    )  # a second one has a number, such as match1 or match-1
     grades_answers = name in OF_ANSWERS or (is_share_of_correct(name) and not _matches_anywhere(scorer, log))
     if "right" not in frame or (grades_answers and not frame["is_key"].any()):
         return True
@@ -245,14 +249,20 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool
 
 def _matches_anywhere(scorer: str, log: dict[str, Any]) -> bool:
     """Return whether a scorer looks for the target anywhere in the text, which contains most letters."""
+    name = scorer.rpartition("/")[2]
+    options = [  # also of scorers that were added later
+        score.get("params")
+        for score in (log.get("results") or {}).get("scores") or []
+        if str(score.get("name")).rpartition("/")[2] == name
+    ]
     times: Counter[str] = Counter()
     for entry in (log.get("eval") or {}).get("scorers") or []:
-        name = str(entry.get("name")).rpartition("/")[2]
-        # the second of a name is called match1, say
-        if scorer.rpartition("/")[2] == name + str(times[name] or ""):
-            return bool((entry.get("options") or {}).get("location") == "any")
-        times[name] += 1
-    return False
+        listed = str(entry.get("name")).rpartition("/")[2]
+        # the second of a name is called match1
+        if name == listed + str(times[listed] or ""):
+            options.append(entry.get("options"))
+        times[listed] += 1
+    return any((values or {}).get("location") == "any" for values in options)
 
 
 def _marks_several(log: dict[str, Any]) -> bool:

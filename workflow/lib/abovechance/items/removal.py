@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from abovechance.core.arrays import Floats, Ints, check_same_order, example_labels
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError
+from abovechance.core.resampling import of_share
 from abovechance.items.classical import checked, item_statistics
 from abovechance.items.series_rows import SeriesRows
 
@@ -103,7 +103,7 @@ def pruning_in_parts(
     tests = [(test, rows) for _, test, rows in numeric]
     generator = np.random.default_rng(seed)
     tables = []
-    for removed in sorted({math.floor(count * most_removed * step / steps) for step in range(steps + 1)}):
+    for removed in sorted({of_share(count, most_removed * step / steps) for step in range(steps + 1)}):
         measures = _mean_measures(tests, [_columns(order[None, removed:], count) for order in orders])
         at_random = [generator.permutation(count)[removed:] for _ in range(draws if removed else 1)]
         random = _mean_measures(tests, [_columns(np.array(at_random), count)] * len(tests))

@@ -18,7 +18,7 @@ from scipy.special import expit, log_expit, logsumexp
 
 from abovechance.core.arrays import Bools, Floats, Ints, floats
 from abovechance.core.errors import InputError
-from abovechance.items.classical import checked
+from abovechance.items.classical import checked, row_scores
 
 NODES = {2: 15, 3: 9}  # of the quadrature, in each of so many dimensions
 WIDEST = 10.0  # of one ability; what is further out weighs next to nothing
@@ -28,6 +28,7 @@ REFINED = 3  # times, at most
 ROUNDS, STEPS = 1000, 2  # of the algorithm, and of Newton's method in each
 TOLERANCE = 1e-4  # of parameters, from one round to the next
 REACH = 1.0  # of one step of Newton's method
+SLIGHT = 1e-9  # a slope that may be rounding
 PRIOR = (2.0, 4.0)  # standard deviations of a and of b about 0
 
 
@@ -130,7 +131,7 @@ def fit(
         (rows, items) 0 or 1, nan where a row lacks an item.
     dimensions
         Number of dimensions of the ability, 1 to 3. With several, abilities are known up to a rotation; the
-        result is rotated to the items' principal axes, each positive on average.
+        result is rotated to the items' principal axes. Each ability increases with the rows' scores.
     prior
         The standard deviations of normal priors of a and b about 0, weak beside some dozens of rows, and
         without which items that all rows have right or wrong, or that tell few rows apart perfectly, have
@@ -162,6 +163,8 @@ def fit(
         design, weights = finer
     if dimensions > 1:
         value = _rotated(value)
+    posterior, _ = posterior_of(correct, mask, design @ value.T, weights)
+    value = _directed(value, posterior @ design[:, :-1], row_scores(np.where(mask, correct, np.nan)))
     posterior, likelihood = posterior_of(correct, mask, design @ value.T, weights)
     errors = _errors(value, design, posterior, correct, mask, pull)
     return Items(
@@ -315,11 +318,16 @@ def _errors(
 
 
 def _rotated(value: Floats) -> Floats:
-    """The same model on the principal axes of the discriminations, the largest first, positive on average."""
+    """The same model on the principal axes of the discriminations, the largest first."""
     _, _, axes = np.linalg.svd(value[:, :-1], full_matrices=False)
-    turned = value[:, :-1] @ axes.T
-    turned *= np.where(turned.sum(axis=0) < 0, -1, 1)
-    return np.column_stack([turned, value[:, -1]])
+    return np.column_stack([value[:, :-1] @ axes.T, value[:, -1]])
+
+
+def _directed(value: Floats, ability: Floats, scores: Floats) -> Floats:
+    """The same model with abilities that increase with the scores; else, items are positive on average."""
+    slope = (scores - scores.mean()) @ ability
+    increases = np.where(np.abs(slope) > SLIGHT, slope, value[:, :-1].sum(axis=0)) >= 0
+    return np.column_stack([value[:, :-1] * np.where(increases, 1, -1), value[:, -1]])
 
 
 def abilities(items: Items, matrix: ArrayLike) -> pd.DataFrame:

@@ -95,11 +95,11 @@ def _check_labels(
 
 def _check_numbers(rows: list[Objects], gold: list[Any]) -> None:
     """Raise InputError if no text can be right, because numbers are written differently."""
-    texts = {text for row in rows for text in row if isinstance(text, str)}
-    expected_texts = [text for answer in gold for text in accepted(answer)]
-    numbers = [text for text in texts if number(text) is not None]
-    pair = written_differently(numbers, expected_texts) if texts.isdisjoint(expected_texts) else None
-    if pair:
+    pairs = [(text, accepted(answer)) for row in rows for text, answer in zip(row, gold, strict=True)]
+    if any(text in texts for text, texts in pairs):
+        return
+    of_numbers = ((text, texts) for text, texts in pairs if number(text) is not None)
+    if pair := next(filter(None, (written_differently([text], texts) for text, texts in of_numbers)), None):
         raise InputError(
             f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' are the same "
             "number; expected numbers that are written in one way"
@@ -165,7 +165,7 @@ def _conversions(metric: Metric) -> tuple[Callable[[Any], Any], Callable[[Any], 
         "set": (_items(frozenset), _items(frozenset)),
         "ranking": (_ranking, _items(frozenset)),
         "attempts": (lambda value: _as_text(_items(list)(value)), _as_text),
-        "text": (_as_text, _as_text),
+        "text": (_as_one_text, _as_text),
     }
     return by_kind.get(metric.answers, (lambda value: value, lambda value: value))
 
@@ -197,15 +197,26 @@ def _ranking(value: Any) -> tuple[Any, ...]:
 def _as_text(value: Any) -> Any:
     """Return a text, or several accepted texts as a tuple."""
     if is_several(value):
-        texts = tuple(map(_as_text, value))
-        if not texts:
+        if not len(value):
             raise InputError("an answer is an empty list; expected at least one accepted text")
+        if any(map(is_several, value)):
+            raise InputError(f"an answer is {value!r:.60}; expected a text, or a list of accepted texts")
+        texts = tuple(map(_as_text, value))
         return tuple(sorted(texts, key=str)) if isinstance(value, Set) else texts
     if isinstance(value, Mapping):
         raise InputError(f"an answer is {value!r:.60}; expected a text, or a list of accepted texts")
     if is_missing(value):
         raise InputError(f"an answer is {value}; expected a text, which may be empty")
     return str(value)
+
+
+def _as_one_text(value: Any) -> Any:
+    """Return a prediction as a text; logs have lists of one text, too."""
+    if not is_several(value):
+        return _as_text(value)
+    if len(value) != 1:
+        raise InputError(f"a prediction is {value!r:.60}; expected one text")
+    return _as_text(next(iter(value)))
 
 
 def as_array(metric: Metric, values: Sequence[Any]) -> Objects:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Words in the names of metrics that are shares of correct answers, and in those of others.
-ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "correctness", "em"}
+ACCURACIES = {"acc", "accuracy", "accuracies", "match", "exactmatch", "correct", "em"}
 OTHER_METRICS = {"balanced", "f", "incorrect", "macro", "mismatch", "partial", "partially", "weighted"}
 # These can also be words about the share of correct answers, or about how it was estimated.
 UNCLEAR = {
@@ -24,8 +24,8 @@ def is_other_metric(name: str) -> bool:
 def is_share_of_correct(name: str) -> bool:
     """Return whether a metric's name shows that it is a share of correct answers."""
     words = _words(name)
-    is_pass = re.search(r"pass@1(?!\d)", name.lower()) is not None
-    return is_pass or bool(words & ACCURACIES and not words & (UNCLEAR | OTHER_METRICS))
+    is_named = re.search(r"pass@1(?!\d)|chain_of_thought_correctness", name.lower()) is not None
+    return is_named or bool(words & ACCURACIES and not words & (UNCLEAR | OTHER_METRICS))
 
 
 def accepts_several(name: str) -> bool:

@@ -142,7 +142,8 @@ class Threshold(NamedTuple):
 def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
     """Return the PVI that best divides right from wrong predictions (Lu et al., Figure 4); see ``Threshold``.
 
-    It is halfway between two examples. If several thresholds are equally good, it is the lowest.
+    It is halfway between two examples, or the lower one if a value is infinite. If several thresholds are
+    equally good, it is the lowest.
 
     Parameters
     ----------
@@ -168,6 +169,7 @@ def threshold(values: ArrayLike, correct: ArrayLike) -> Threshold:
     best = int(gain.argmax())
     if gain[best] <= 0:
         return Threshold(np.nan, 0.5)
-    below, above = float(ordered[best]), float(ordered[best + 1])
+    below, above = map(float, floats(values)[order[best : best + 2]])
     middle = below + (above - below) / 2
-    return Threshold(middle if middle < above else below, float(0.5 + gain[best] / (2 * rights * wrongs)))
+    is_between = np.isfinite(middle) and middle < above
+    return Threshold(middle if is_between else below, float(0.5 + gain[best] / (2 * rights * wrongs)))

@@ -153,7 +153,7 @@ def notes_on_sizes(table: pd.DataFrame) -> list[str]:
     known_models = {*accuracies["model"].unique()} - models
     names = [*dict.fromkeys(f"{model} on {task}" if known_models else task for model, task in unknown)]
     if names:
-        more = f" and {len(names) - 1} more {'series' if known_models else 'tasks'}" * (len(names) > 1)
+        more = f" and {len(names) - 1} more" * (len(names) > 1)
         notes.append(f"{names[0]}{more}: the number of examples is unknown, so leaves_chance is missing")
     return [*dict.fromkeys(notes)]
 
