@@ -168,6 +168,20 @@ def test_accuracies_stand_for_the_same_numbers_of_examples(text, examples):
         assert of_node(f"nearestOf('{text}', {examples})") == expected
 
 
+@pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+def test_accuracies_as_programs_write_them_are_exact():
+    examples, numbers = [3, 7, 90, 14042], [1, 2, 3]
+    texts = [
+        (text, size, number)
+        for size, number in product(examples, numbers)
+        for text in (repr(number / size), str(np.float32(number / size)), f"{number / size:.3e}")
+    ]
+    for text, size, _ in [*texts, ("1E0", 3, 3), ("0.0e0", 3, 0)]:
+        correct = Correct.from_accuracy(text, size)
+        assert of_node(f"correctOf('{text}', {size})") == [*range(correct.lowest, correct.highest + 1)]
+        assert correct.exact
+
+
 @in_browser
 @pytest.mark.parametrize(
     ("numbers", "says"),

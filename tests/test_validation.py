@@ -5,7 +5,9 @@ import re
 import pytest
 
 from tests.bench import validation
+from tests.bench.independent import COMPARISONS
 from tests.bench.validation import PAGE, PAGES, RATES, TABLES
+from tests.test_calculator import NODE, random_inputs
 
 TEXT = PAGE.read_text(encoding="utf-8")
 ALL = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
@@ -15,6 +17,14 @@ MEASURED = {"independent", "baselines", "baselines-speed", "any-metric", "doctor
 
 def test_the_pages_have_each_table_once():
     assert sorted(re.findall(r"<!-- table (.*?) -->", ALL)) == sorted([*TABLES, "rates"])
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no node on this machine")
+def test_the_calculator_was_compared_with_as_many_values_as_stated():
+    quantity, _, _, number, _ = COMPARISONS[-1]
+    table = validation.read(ALL, "independent").set_index("quantity")
+    assert quantity == "baselines and tails of the calculator"
+    assert table.loc[quantity, "values"] == f"{4 * len(random_inputs(number)):,}"  # both baselines and tails
 
 
 @pytest.mark.thorough

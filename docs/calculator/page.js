@@ -49,6 +49,11 @@ function inWords(value) {
   return value.toFixed(value < 0.01 ? 3 : 2);
 }
 
+/** An expected accuracy; a low one in two digits. */
+function expected(value) {
+  return value < 0.001 ? value.toPrecision(2) : value.toFixed(4);
+}
+
 /** A share of the examples, with enough digits to tell it from its neighbours. */
 function share(correct, examples) {
   return (correct / examples).toFixed(Math.max(4, String(examples).length));
@@ -77,8 +82,8 @@ function show(examples, prompts, result, exact, accuracy) {
       ? `The lowest accuracy that is better than chance is ${share(least, examples)}.`
       : "No accuracy on so few examples is better than chance.";
   const lines = [
-    ["Standard random baseline (one guesser)", standard.toFixed(4)],
-    ["Maximum random baseline (best of the guessers)", maximum.toFixed(4)],
+    ["Standard random baseline (one guesser)", expected(standard)],
+    ["Maximum random baseline (best of the guessers)", expected(maximum)],
     [
       `Lowest accuracy with p ≤ ${ALPHA}`,
       least <= examples ? `${share(least, examples)} (${least} of ${examples})` : "none",

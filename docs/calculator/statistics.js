@@ -9,6 +9,7 @@ const ALPHA = 0.05;
 const POWER = 0.8;
 const STEPS = 30; // see abovechance.chance.planning.examples_for_power
 const MOST_EXAMPLES = 1e7;
+const FLOAT32 = 2n ** 24n; // of its digits
 
 /** Probabilities of a binomial distribution, from the least number that has one above zero. */
 function binomial(examples, chance) {
@@ -173,29 +174,37 @@ function examplesForPower(chance, accuracy, prompts, limit = MOST_EXAMPLES) {
 
     null if the text is no number from 0 to 1 (or 100 %); empty if no number of correct examples rounds to it. */
 function correctOf(text, examples) {
-  const match = /^\s*(\d*)(?:[.,](\d*))?\s*(%?)\s*$/.exec(text);
-  if (!match || !(match[1] || match[2])) return null;
-  const decimals = (match[2] || "").length;
-  const unit = 10n ** BigInt(decimals) * (match[3] ? 100n : 1n);
-  const value = BigInt(`${match[1]}${match[2] || ""}`);
-  if (value > unit) return null;
+  const fraction = fractionOf(text);
+  if (fraction === null) return null;
+  const [value, unit] = fraction;
   const all = BigInt(examples);
   if (unit === 1n) return [Number(value * all)]; // 0 and 1 without decimals are exact
-  // in whole numbers, so that nothing is rounded: |correct / examples - value / unit| <= 1 / (2 unit)
+  // in whole numbers, so that nothing is rounded: |correct / examples - value / unit| is at most 1 / (2 unit),
+  // or half of float32's last digit, 2^-25
+  const most = all * (unit > FLOAT32 ? unit : FLOAT32);
   const numbers = [];
   for (let k = Math.max(Number((value * all) / unit - all / (2n * unit)) - 1, 0); k <= examples; k++) {
-    const difference = 2n * (BigInt(k) * unit - value * all);
-    if (difference > all) break;
-    if (difference >= -all) numbers.push(k);
+    const difference = 2n * (BigInt(k) * unit - value * all) * FLOAT32;
+    if (difference > most) break;
+    if (difference >= -most) numbers.push(k);
   }
   return numbers;
 }
 
+/** The numerator and the denominator of an accuracy from 0 to 1 as it is written; null if it is none. */
+function fractionOf(text) {
+  const match = /^\s*(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,2}))?\s*(%?)\s*$/i.exec(text);
+  if (!match || !(match[1] || match[2])) return null;
+  const decimals = (match[2] || "").length - Number(match[3] || 0);
+  const value = BigInt(`${match[1]}${match[2] || ""}`) * 10n ** BigInt(Math.max(-decimals, 0));
+  const unit = 10n ** BigInt(Math.max(decimals, 0)) * (match[4] ? 100n : 1n);
+  return value > unit ? null : [value, unit];
+}
+
 /** The one or two numbers of correct examples that are nearest to an accuracy to which none rounds. */
 function nearestOf(text, examples) {
-  const match = /^\s*(\d*)(?:[.,](\d*))?\s*(%?)\s*$/.exec(text);
-  const unit = 10n ** BigInt((match[2] || "").length) * (match[3] ? 100n : 1n);
-  const doubled = 2n * BigInt(`${match[1]}${match[2] || ""}`) * BigInt(examples);
+  const [value, unit] = fractionOf(text);
+  const doubled = 2n * value * BigInt(examples);
   const highest = (doubled + unit) / (2n * unit);
   // halfway between two numbers, both are nearest
   return (doubled + unit) % (2n * unit) === 0n ? [Number(highest) - 1, Number(highest)] : [Number(highest)];

@@ -476,6 +476,15 @@ def test_records_are_never_overwritten(tmp_path):
         assert message in run("annotate", str(tmp_path / name), "-o", "x", "-t", "1").stderr
 
 
+def test_a_record_without_results_is_told_before_anything_is_written(tmp_path):
+    write_records(sound(4, 60), tmp_path)
+    rewritten(tmp_path / "0.json", lambda content: content.update(evaluation_results=[]))
+    completed = run("annotate", str(tmp_path / "0.json"), "-o", str(tmp_path / "out"), "-t", "1", "-c", "4")
+    assert completed.returncode == 1
+    assert "0.json: has no results; expected one or more" in completed.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def rewritten(record, change):
     """Write a record after a change of its content in place."""
     content = json.loads(record.read_text())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -104,6 +105,17 @@ def test_a_damaged_table_of_predictions_is_named(tmp_path, values):
     path = second / "predictions" / "m.parquet"
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(InputError, match="second/predictions/m.parquet: is damaged"):
+        differences(first, second)
+
+
+def test_a_table_that_another_program_wrote_is_named(tmp_path, values):
+    first, second = (study(tmp_path / name, values, ["k0", "k1", "k2"]) for name in ("first", "second"))
+    path = second / "predictions" / "m.parquet"
+    table = pq.read_table(path).drop_columns("task")
+    pq.write_table(table.replace_schema_metadata(None), path)
+    with pytest.raises(
+        InputError, match="second/predictions/m.parquet: is damaged .it has lost its checksum"
+    ):
         differences(first, second)
 
 

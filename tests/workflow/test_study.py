@@ -83,7 +83,7 @@ def run(place: Path) -> Callable[..., str]:
 def finished(run: Callable[..., str], place: Path) -> Path:
     """The results of the small study."""
     output = run(STUDY)
-    assert "Open these files:" in output
+    assert f"Open these files:\n  {place}/results/small/report.html " in output  # of --directory
     assert re.search(r"\d of \d prompts (to score|scored)", output)  # shown every few seconds
     return place / "results" / "small"
 

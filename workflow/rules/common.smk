@@ -263,15 +263,17 @@ def finished():
     partly = settings.targets or settings.until or settings.omit_from
     if partly or not Path(RESULTS, "report.html").is_file():
         return ""
+    # --directory is not where people are
+    results = Path(workflow.overwrite_workdir or "", RESULTS)
     verdicts = (
-        f"  {RESULTS}/verdicts.csv         one row per model, task and number of shots"
+        f"  {results}/verdicts.csv         one row per model, task and number of shots"
     )
     return "\n".join(
         [
             f"\nThe study '{STUDY['study']}' is finished. Open these files:",
-            f"  {RESULTS}/report.html          conclusions, figures, and explanations",
+            f"  {results}/report.html          conclusions, figures, and explanations",
             *[verdicts] * ("verdicts" in OF_REPORT),
-            f"  {RESULTS}/figures/             every figure as PDF, PNG and CSV",
-            f"  {RESULTS}/tables/              every table as CSV, Markdown and LaTeX",
+            f"  {results}/figures/             every figure as PDF, PNG and CSV",
+            f"  {results}/tables/              every table as CSV, Markdown and LaTeX",
         ]
     )

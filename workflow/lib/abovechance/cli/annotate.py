@@ -60,6 +60,8 @@ def annotate(
     of_one_guess = choices is not None
     results = [(file, name, *annotated(file, prompts, single_chance, of_one_guess)) for file, name in files]
     verdicts = [verdict for _, _, _, of_record in results for verdict in of_record]
+    if not verdicts:
+        raise InputError(f"{files[0][0]}: has no results; expected one or more (evaluation_results)")
     reasons = [verdict.get(REASON) for verdict in verdicts]
     if NO_CHANCE in reasons and all(reasons):
         raise InputError(f"{files[0][0]}: {NO_CHANCE}")

@@ -151,7 +151,8 @@ def _opened(path: str | Path) -> Iterator[pq.ParquetFile]:
         ):
             raise ValueError("its numbers of rows contradict each other")
         stored = metadata.get(CHECKSUM.encode())
-        if b"ARROW:schema" not in metadata or (stored is None and b"made_from" in metadata):
+        is_of_pandas = b"pandas" in metadata and b"made_from" not in metadata
+        if b"ARROW:schema" not in metadata or (stored is None and not is_of_pandas):
             raise ValueError("it has lost its checksum")
         if stored is not None:
             size = path.stat().st_size - file.metadata.serialized_size - 8
