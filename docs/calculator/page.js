@@ -49,9 +49,9 @@ function inWords(value) {
   return value.toFixed(value < 0.01 ? 3 : 2);
 }
 
-/** An expected accuracy; a low one in two digits. */
-function expected(value) {
-  return value < 0.001 ? value.toPrecision(2) : value.toFixed(4);
+/** An accuracy that is expected; a low one in two digits. */
+function expected(value, decimals = 4) {
+  return value > 0 && value < 0.001 ? value.toPrecision(2) : value.toFixed(decimals);
 }
 
 /** A share of the examples, with enough digits to tell it from its neighbours. */
@@ -176,12 +176,12 @@ function planned(groups, prompts, accuracy, standard) {
     return "Write an accuracy above the standard random baseline and below 1.";
   // a mixture has the same mean, and less variance (Hoeffding, 1956): it needs about as many, or fewer
   const number = examplesForPower(standard, accuracy, prompts, MOST_PLANNED);
-  const mean = ` Each example is taken to have a chance of ${standard.toFixed(3)}; this mixture needs about as many, or fewer.`;
+  const mean = ` Each example is taken to have a chance of ${expected(standard, 3)}; this mixture needs about as many, or fewer.`;
   const mixed = groups.length > 1 ? mean : "";
   const tried = prompts === 1 ? "one prompt is tried and" : `${prompts.toLocaleString("en")} prompts are tried and one`;
   return number === null
     ? `More than ${MOST_PLANNED.toLocaleString("en")} examples.${mixed.replace("about as many, or fewer", "fewer, perhaps")}`
-    : `If ${tried} has a true accuracy of ${accuracy.toFixed(3)}, you need ${number.toLocaleString("en")} ` +
+    : `If ${tried} has a true accuracy of ${expected(accuracy, 3)}, you need ${number.toLocaleString("en")} ` +
         `examples to show with a power of ${POWER} that it is better than chance (p ≤ ${ALPHA}).${mixed}`;
 }
 
