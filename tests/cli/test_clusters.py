@@ -56,6 +56,32 @@ def test_the_best_prompt_of_a_study_is_judged_with_its_clusters(study):
     assert result["p"] > 0.9  # by single questions, it was 0.08
 
 
+@pytest.mark.parametrize("part", ["predictions", "predictions/m.parquet"])
+def test_the_predictions_of_a_study_have_its_clusters(study, part):
+    folder, _, _ = study
+    whole = json.loads(run("best", str(folder), "--json").stdout)
+    assert json.loads(run("best", str(folder / part), "--json").stdout) == whole
+
+
+@pytest.mark.parametrize(("clustered", "highest"), [(True, 0.12), (False, 1.0)])
+def test_features_of_whole_clusters_do_not_go_with_discrimination(clustered, highest):
+    """Items of a passage are answered alike, and have its answer and its length."""
+    generator = np.random.default_rng(0)
+    passages = np.repeat(range(30), 5)
+    found_often = []
+    for seed in range(60):
+        corrected = generator.normal(size=30)[passages] + 0.3 * generator.normal(size=150)
+        table = pd.DataFrame({"corrected": corrected, "constant": False, "cluster": passages})
+        table["length"] = generator.normal(size=30)[passages]
+        table["answer"] = generator.choice([*"ab"], 30)[passages]
+        found_often.append(
+            associations(table if clustered else table.drop(columns="cluster"), seed)["p"] <= 0.05
+        )
+    rates = np.mean(found_often, axis=0)
+    assert (rates <= highest).all()
+    assert clustered or (rates > 0.3).all()
+
+
 def write(path: Path, columns: str, rows: list[tuple]) -> str:
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join([columns, *(",".join(map(str, row)) for row in rows)]) + "\n")

@@ -127,7 +127,7 @@ def test_two_models_under_a_few_prompts():
     places = ["ab".index(model) for model in comparison.models]
     assert comparison.pairs["flips_prompts"].tolist() == [below[places[0], places[1]]]
     cube = np.stack([first[0], second[0]])
-    components = variance_components(cube, ["models", "prompts", "examples"])
+    components = variance_components(cube, ["models", "prompts", "examples"], independent=False)
     pd.testing.assert_frame_equal(comparison.components, components)
 
 
@@ -360,12 +360,12 @@ def test_components_of_seeds():
     first, second = answers(11, 3, 2), answers(12, 1, 2)
     first[:, 0, :5] = np.nan
     table = seed_components(task_of("t", [first, second]))
-    expected = variance_components(first[:, :, 5:], ["seeds", "prompts", "examples"])
+    expected = variance_components(first[:, :, 5:], ["seeds", "prompts", "examples"], independent=False)
     pd.testing.assert_frame_equal(table[[*expected.columns]], expected)
     counts = table[["model", "seeds", "prompts", "examples"]].drop_duplicates().to_dict("records")
     assert counts == [{"model": "a", "seeds": 3, "prompts": 2, "examples": 25}]
     single = seed_components(task_of("t", [first[:, 1:], second[:, 1:]]))
-    expected = variance_components(first[:, 1], ["seeds", "examples"])
+    expected = variance_components(first[:, 1], ["seeds", "examples"], independent=False)
     assert single["variance"].tolist() == pytest.approx(expected["variance"].tolist())
     first[:, 0, 1:] = np.nan
     assert seed_components(task_of("t", [first, second])).empty

@@ -456,3 +456,13 @@ def test_other_questions_with_other_free_answers_are_not_another_template():
     pair = [tables[0].assign(target=sums), tables[1].assign(target=[f"{text}.0" for text in sums])]
     checks = [sign.check for sign in signs_of(("a", "m", pair[0]), ("b", "n", pair[1])).get("b", [])]
     assert not {"different-gold-labels", "different-questions"} & {*checks}
+    same_questions = pair[1].assign(question=pair[0]["question"])
+    checks = [sign.check for sign in signs_of(("a", "m", pair[0]), ("b", "n", same_questions)).get("b", [])]
+    assert "different-gold-labels" not in checks
+    # large numbers are not rounded
+    pair = [
+        table.assign(target=[str(10**20 + place + 5000 * (name == "b")) for place in range(100)])
+        for name, table in zip("ab", tables, strict=True)
+    ]
+    checks = [sign.check for sign in signs_of(("a", "m", pair[0]), ("b", "n", pair[1]))["b"]]
+    assert "different-questions" in checks

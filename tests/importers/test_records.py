@@ -554,14 +554,15 @@ def test_a_scorer_that_was_added_later_has_its_options_among_the_results(second)
         samples.append(sample | {"scores": {"match": score, second: score}})
     log = log_of(samples)
     log["eval"] = (log.get("eval") or {}) | {"scorers": [{"name": "match", "options": {"location": "end"}}]}
-    log["results"] = (log.get("results") or {}) | {
-        "scores": [
-            {"name": "match", "scorer": "match", "params": {"location": "end"}},
-            {"name": second, "scorer": "match", "params": {"location": "any"}},
-        ]
-    }
-    assert runs(log, metric="match")[0].is_of_choice
+    listed = [
+        {"name": "match", "scorer": "match", "params": {"location": "end"}},
+        {"name": "match1", "scorer": "match", "params": {"location": "any"}},
+    ]
+    if second == "match-1":  # older versions listed the last scorer only, with the name of the first one
+        listed = [listed[1] | {"name": "match"}]
+    log["results"] = (log.get("results") or {}) | {"scores": listed}
     assert not runs(log, metric=second)[0].is_of_choice
+    assert runs(log, metric="match")[0].is_of_choice == (second == "match1")  # in doubt, it may be anywhere
 
 
 def test_wrong_answers_need_not_name_a_choice():
@@ -672,7 +673,7 @@ def test_letters_that_agree_with_a_metric_by_chance_do_not_show_what_it_is(tmp_p
     assert (run.is_of_choice, run.rows["chance"].isna().all()) == (False, True)
 
 
-@pytest.mark.parametrize("scorers", [["includes"], ["choice"], ["choice", "includes"]])
+@pytest.mark.parametrize("scorers", [["includes"], ["choice"], ["choice1", "answer"], ["choice", "includes"]])
 @pytest.mark.parametrize("answers", [True, False])
 def test_results_of_the_converter_of_inspect_are_those_of_its_rows(tmp_path, scorers, answers):
     path = write_records(sound(0, 40), tmp_path)
@@ -697,6 +698,29 @@ def test_results_of_the_converter_of_inspect_are_those_of_its_rows(tmp_path, sco
     ]
     aggregate_of(path).write_text(json.dumps(record))
     (run,) = every_eval_ever.read(path, Options())
-    is_known = answers or scorers == ["choice"]  # else answers show it
+    is_known = answers or "includes" not in scorers  # else answers show it
     assert (run.is_of_choice, run.rows["chance"].notna().all()) == (is_known, is_known)
     assert (run.metric_name, run.reported is None) == (", ".join(scorers), len(scorers) > 1)
+
+
+def test_rows_are_not_compared_with_the_accuracy_of_another_scorer_of_inspect(tmp_path):
+    path = write_records(sound(0, 40), tmp_path)
+    change_rows(path, lambda place, row: [row | {"evaluation_result_id": None}])
+    task = json.loads(path.read_text().splitlines()[0])["evaluation_name"]
+    record = json.loads(aggregate_of(path).read_text())
+    record["evaluation_results"] = [
+        {
+            "evaluation_name": f"{metric} on {task} for scorer {scorer}",
+            "evaluation_result_id": None,
+            "metric_config": {"lower_is_better": False, "metric_name": None},
+            "score_details": {"score": 0.99},
+        }
+        for metric, scorer in (("mean", "rubric"), ("accuracy", "choice"))
+    ]
+    aggregate_of(path).write_text(json.dumps(record))
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.metric_name, run.reported) == ("rubric, choice", None)
+    record["evaluation_results"] = record["evaluation_results"][:1]
+    aggregate_of(path).write_text(json.dumps(record))
+    (run,) = every_eval_ever.read(path, Options())
+    assert (run.metric_name, run.reported) == ("rubric", None)

@@ -32,6 +32,16 @@ def test_missing_predictions_in_a_column_of_numbers():
 
 def test_arrays_without_dimensions_are_their_values():
     assert null_distribution("accuracy", [np.array(1)] * 10, GOLD).observed == 0.4
+    choices = [[np.array(1), 2, 3]] * 10
+    assert null_distribution("accuracy", [1] * 10, [*map(np.array, GOLD)], choices=choices).observed == 0.4
+    masked = np.ma.array(0, mask=True)
+    assert null_distribution("accuracy", [masked] * 10, [0] * 5 + [1] * 5).observed == 0
+
+
+def test_tensors_are_their_numbers():
+    torch = pytest.importorskip("torch")
+    for predictions, gold in ((torch.tensor(GOLD), GOLD), (GOLD, torch.tensor(GOLD))):
+        assert null_distribution("accuracy", predictions, gold).observed == 1
 
 
 def test_attempts_that_are_numbers():

@@ -1,10 +1,11 @@
 """Tables of predictions that users made: what is wrong is told with its row."""
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from abovechance.core.errors import InputError
-from abovechance.results.imported import read_imported, settings_in
+from abovechance.results.imported import metrics_of, read_imported, settings_in
 
 GOOD = {
     "model": ["m", "m"],
@@ -23,6 +24,15 @@ def written(tmp_path, **columns):
     path = tmp_path / "p.parquet"
     pd.DataFrame(GOOD | columns).to_parquet(path)
     return path
+
+
+def test_a_file_without_metadata_is_read(tmp_path):
+    """As other programs than pandas write it."""
+    path = written(tmp_path)
+    expected = pd.concat(read_imported(path))
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+    assert pd.concat(read_imported(path)).equals(expected)
+    assert metrics_of(path) == {}
 
 
 def test_columns_of_fewer_bits_and_categories_are_read(tmp_path):

@@ -317,6 +317,22 @@ def test_errors_of_accuracies():
         assert str(error.value) == "accuracies are in [0, 1], and examples at least 1"
 
 
+def test_guessers_answer_as_many_independent_examples_as_the_standard_errors_show():
+    """Twenty passages of ten questions that are answered alike are twenty examples."""
+    values = [0.5, 0.7, 0.7]
+
+    def place(inflation: float) -> float | None:
+        error = np.sqrt(inflation * np.array(values) * (1 - np.array(values)) / 199)
+        rows = pd.DataFrame(
+            [row("t", value, 200, error[step], 0.5, checkpoint=step) for step, value in enumerate(values)]
+        )
+        return of_evaluations(rows)["leaves_chance"].iloc[0]
+
+    assert place(1.0) == 1
+    assert place(1.05) == 1  # few digits
+    assert pd.isna(place(10.0))
+
+
 def test_when_accuracies_leave_chance():
     scores = np.array([[0.5, 0.95, 0.5, 0.9, 0.95], [0.4, nan, 0.6, 0.2, 0.1]])
     assert measures.leaves_chance(scores, 0.5, 100) == 3

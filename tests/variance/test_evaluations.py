@@ -829,7 +829,7 @@ def test_a_score_that_no_number_of_right_answers_has_does_not_leave_chance():
     """As `acc` of truthfulqa_mc2, which is a probability."""
     rows = pd.DataFrame(
         {"seed": 0, "checkpoint": [1, 2], "value": [0.470361, 0.525213], "examples": 817}
-    ).assign(metric="acc", prompts=1, chance=0.45)
+    ).assign(metric="acc", prompts=1, chance=0.45, error=np.nan)
     whole = rows.assign(value=[round(value * 817) / 817 for value in rows["value"]])
     rounded, of_percent = (rows.assign(value=whole["value"].round(digits)) for digits in (3, 2))
     of_percent["value"] = (100 * of_percent["value"]) / 100

@@ -19,7 +19,8 @@ HELDOUT = [
         "baseline. The reference is random guessers, not an area of 0.5. Guessers "
         "who do well on the validation split do badly on the test split, so their "
         "area is about 0.5 or lower on average.",
-        without_rows="There are too few examples: no split has examples in both parts.",
+        without_rows="There are too few examples, or clusters of examples: no split has examples "
+        "in both parts.",
     ),
     ShownTable("heldout_by_model"),
     ShownTable("heldout_by_task"),

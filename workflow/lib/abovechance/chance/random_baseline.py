@@ -102,7 +102,7 @@ class RandomBaseline:
         for chance, number in pairs:
             if isinstance(number, str) or not 0 <= number <= MOST_EXAMPLES or number != int(number):
                 expected = f"a number of examples is whole, from 0 to {MOST_EXAMPLES:,}"
-                raise ValueError(f"counts has {number!r}: {expected}")
+                raise ValueError(f"counts has {number}: {expected}")
             counts[float(chance)] += int(number)  # chances may differ in their types only
         if sum(counts.values()) > MOST_EXAMPLES:
             raise ValueError(

@@ -6,7 +6,7 @@ import atexit
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ def responses_of_runs(
 
 
 def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
-    """{task: the cluster of each example}, of the studies among some paths.
+    """{task: the cluster of each example}, of the studies among some paths, or whose predictions these are.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
         If two studies have different clusters of one task.
     """
     clusters: dict[str, pd.Series[int]] = {}
-    for study in filter(predictions_of, paths):
+    for study in dict.fromkeys(study for path in paths for study in _studies_of(path)):
         for file in sorted((study / "tasks").glob("*.parquet")):
             of_task = read_table(file).set_index("example")["cluster"]
             known_clusters = clusters.setdefault(file.stem, of_task)
@@ -126,6 +126,17 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
             if (first != second).any():
                 raise InputError(f"{file}: has other clusters of examples than the study before it")
     return clusters
+
+
+def _studies_of(path: Path) -> Iterator[Path]:
+    """Yield the folder of the study that a path is, or whose folder of predictions or file there it is."""
+    for study, folder in (
+        (path, path / "predictions"),
+        (path.parent, path),
+        (path.parent.parent, path.parent),
+    ):
+        if folder.name == "predictions" and folder.is_dir():
+            yield study
 
 
 def different_metrics(table: pd.DataFrame) -> str:

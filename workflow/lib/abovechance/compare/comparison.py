@@ -271,7 +271,9 @@ def _on_task(
         pairs["below_seed"] = differences(pairs["difference"], seed_deviation) < 0
     complete, components = responses.complete, pd.DataFrame(columns=[*COMPONENTS])
     if len(responses.prompts) > 1 and complete.shape[2] >= ENOUGH:
-        components = variance_components(complete, ["models", "prompts", "examples"])
+        components = variance_components(
+            complete, ["models", "prompts", "examples"], not responses.has_clusters
+        )
     comparison = TaskComparison(
         task=responses.task,
         shots=responses.shots,
@@ -446,6 +448,6 @@ def seed_components(responses: Responses) -> pd.DataFrame:
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
             if responses.repeats != TRAININGS:
                 counts |= {"seeds": prompts, "prompts": seeds}
-            parts.append(variance_components(complete, factors).assign(**counts))
+            parts.append(variance_components(complete, factors, not responses.has_clusters).assign(**counts))
     columns = [*SEED_COMPONENTS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

@@ -22,11 +22,14 @@ COMPONENTS = {
         "near 0"
     ),
     "share": Column.share("share of this component in the sum of all components"),
-    "deviation": Column.number("standard deviation of the mean over all answers if only this source varied"),
+    "deviation": Column.number(
+        "standard deviation of the mean over all answers if only this source varied; missing for examples if "
+        "they form clusters"
+    ),
 }
 
 
-def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
+def variance_components(scores: ArrayLike, factors: Sequence[str], independent: bool = True) -> pd.DataFrame:
     """Return the variance components of a single score, for crossed factors and their interactions.
 
     The model has crossed random effects without replication. A score is the sum of an effect of each factor
@@ -40,6 +43,9 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
         examples). All scores are needed.
     factors
         Names of the dimensions, such as ``prompts`` and ``examples``.
+    independent
+        Whether the levels of the last factor are independent of each other. If they form clusters, the
+        deviations of its terms are missing, because whole clusters would be drawn again.
 
     Returns
     -------
@@ -80,7 +86,9 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
             "source": " x ".join(factors[axis] for axis in term),
             "variance": variance[term],
             "share": max(variance[term], 0.0) / total if total else np.nan,
-            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size),
+            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size)
+            if independent or axes[-1] not in term
+            else np.nan,
         }
         for term in terms
     ]

@@ -65,6 +65,11 @@ class Responses:
     seed_names: list[list[str]] = field(default_factory=list)
 
     @property
+    def has_clusters(self) -> bool:
+        """Whether several examples belong together."""
+        return len(np.unique(self.clusters)) < len(self.clusters)
+
+    @property
     def by_example(self) -> Floats:
         """(models, examples) means over prompts."""
         return np.nanmean(self.scores, axis=1)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,14 @@ def number(text: str) -> float | None:
         text = text.replace(",", ".")
     # not what else float() takes, such as nan, 1_000 or digits of other scripts
     return float(text) if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) else None
+
+
+def exact_number(text: str) -> Decimal | None:
+    """The number that ``number`` finds, with all digits; None also for an exponent of more than 18 digits."""
+    try:
+        return None if number(text) is None else Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
 
 
 def whole(text: str) -> int | None:

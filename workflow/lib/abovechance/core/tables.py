@@ -139,8 +139,11 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> list[tuple[bytes, bytes]]:
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Yield a Parquet file that is as it was written; files of pandas have no facts and no checksum."""
+def _opened(path: str | Path, of_users: bool = False) -> Iterator[pq.ParquetFile]:
+    """Yield a Parquet file that is as it was written.
+
+    Files of pandas have no facts and no checksum, and those that users wrote may lack all metadata.
+    """
     path = Path(path)
     with reading(path), pq.ParquetFile(path) as file:
         metadata = file.metadata.metadata or {}
@@ -151,8 +154,8 @@ def _opened(path: str | Path) -> Iterator[pq.ParquetFile]:
         ):
             raise ValueError("its numbers of rows contradict each other")
         stored = metadata.get(CHECKSUM.encode())
-        is_of_pandas = b"pandas" in metadata and b"made_from" not in metadata
-        if b"ARROW:schema" not in metadata or (stored is None and not is_of_pandas):
+        is_of_users = (of_users or b"pandas" in metadata) and b"made_from" not in metadata
+        if b"ARROW:schema" not in metadata or (stored is None and not is_of_users):
             raise ValueError("it has lost its checksum")
         if stored is not None:
             size = path.stat().st_size - file.metadata.serialized_size - 8
@@ -269,7 +272,7 @@ def read_made_from(path: str | Path) -> dict[str, Any]:
     InputError
         If the file is damaged.
     """
-    with _opened(path) as file:
+    with _opened(path, of_users=True) as file:
         stored = file.schema_arrow.metadata or {}
         facts: dict[str, Any] = json.loads(stored.get(b"made_from", b"{}"))
     return facts

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from abovechance.core.reading import number
+from abovechance.core.reading import exact_number
 from abovechance.core.untrusted import printable
 from abovechance.doctor.answers import LEAST_EXAMPLES, check_answers
 from abovechance.doctor.suspicion import SEVERITIES, Suspicion, graded, of_examples
@@ -288,9 +289,9 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
     with_questions = (first["question"] != "") & (second["question"] != "")
     is_changed = with_questions & (first["question"] != second["question"])
     changed = int(is_changed.sum())
+    texts, of_second = first["gold"].map(_as_number), second["gold"].map(_as_number)
     if changed >= 0.9 * max(len(common), 1):
         moved = int((is_changed & first["question"].isin(fullest.examples["question"])).sum())
-        texts, of_second = first["gold"].map(_as_number), second["gold"].map(_as_number)
         answers_changed = int(((first["gold"] != "") & (second["gold"] != "") & (texts != of_second)).sum())
         if moved >= 0.1 * len(common) or answers_changed >= 0.9 * len(common):
             yield _other_questions(changed, len(common), place)
@@ -301,8 +302,8 @@ def _differences(run: Examined, fullest: Examined) -> Iterator[Suspicion]:
         is_masked = listed.duplicated(keep=False)
         # a text without choices may be written differently, unless it occurs in both, such as yes and no
         is_masked &= ~((listed == "") & texts.isin(of_second) & first["gold"].map(_is_word))
-        is_masked |= texts == of_second
         first = first.assign(gold=first["gold"].mask(is_masked, ""))
+    first = first.assign(gold=first["gold"].mask(texts == of_second, ""))  # 17 and 17.0
     is_same_metric = run.metric == fullest.metric
     if is_same_metric:
         yield from _missing_examples(run.examples.index, fullest.examples.index, place)
@@ -376,9 +377,9 @@ def _is_word(gold: str) -> bool:
     return len(gold.strip("\0 ")) > 1
 
 
-def _as_number(gold: str) -> float | str:
+def _as_number(gold: str) -> Decimal | str:
     """Return a gold label without choices as a number, if it is one."""
-    value = number(gold.strip("\0 "))
+    value = exact_number(gold.strip("\0 "))
     return gold if value is None else value
 
 

@@ -38,7 +38,7 @@ from abovechance.importers.contract import (
     text_or_none,
     use_metric,
 )
-from abovechance.importers.inspect_ai import OF_ANSWERS
+from abovechance.importers.inspect_ai import grades_answers
 from abovechance.metrics.names import is_other_metric, is_share_of_correct
 from abovechance.results.predictions import UNKNOWN
 
@@ -55,7 +55,8 @@ OTHER_SCORE = Suspicion(
     "the recorded score is not the share of correct rows",
     "the metric may be another one, or the rows may be incomplete",
 )
-OF_INSPECT = re.compile(r"accuracy on (.+) for scorer (.+)", re.DOTALL)  # as its converter names a result
+OF_INSPECT = re.compile(r"(.+?) on (.+) for scorer (.+)", re.DOTALL)  # as its converter names a result
+JOINED = ", "  # names of metrics
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
 Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
@@ -142,21 +143,31 @@ def aggregate_results(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def _of_inspect(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of inspect's converter with the names of its rows, and its scorer as the metric."""
+    """Return a result of inspect's converter with the names of its rows, and its scorer as the metric.
+
+    Only its accuracy has a score that rows are compared with.
+    """
     names = OF_INSPECT.fullmatch(str(result["evaluation_name"]))
-    if names is None or "evaluation_result_id" in result:
+    if names is None or result.get("evaluation_result_id"):
         return result
-    config = result.get("metric_config") or {}
-    return result | {"evaluation_name": names[1], "metric_config": {"metric_name": names[2]} | config}
+    config = {name: value for name, value in (result.get("metric_config") or {}).items() if value is not None}
+    of_rows = result | {"evaluation_name": names[2], "metric_config": {"metric_name": names[3]} | config}
+    return of_rows if names[1] == "accuracy" else of_rows | {"score_details": {}}
 
 
 def _in_common(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the only result; of several ones, their names and whether a lower score is better."""
-    if len(results) == 1:
-        return results[0]
-    names = ", ".join(dict.fromkeys(map(metric_name, results)))
+    """Return the only result; of several ones, their names and whether a lower score is better.
+
+    Several ones of a scorer, of which one has a score, are one result.
+    """
+    with_score = [
+        result for result in results if (result.get("score_details") or {}).get("score") is not None
+    ]
+    names = [*dict.fromkeys(map(metric_name, results))]
+    if len(results) == 1 or len(names) == 1 >= len(with_score):
+        return (with_score or results)[0]
     is_lower = any((result.get("metric_config") or {}).get("lower_is_better") for result in results)
-    return {"metric_config": {"metric_name": names, "lower_is_better": is_lower}}
+    return {"metric_config": {"metric_name": JOINED.join(names), "lower_is_better": is_lower}}
 
 
 def place_of(result: dict[str, Any]) -> tuple[str, str]:
@@ -264,8 +275,8 @@ def _run(
             score /= PERCENT
         details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
         shots = int(details.get("num_fewshot") or 0)
-        name = metric_name(aggregate)
-        is_share = not config or is_share_of_correct(name) or name in OF_ANSWERS
+        names = metric_name(aggregate).split(JOINED)
+        is_share = not config or all(is_share_of_correct(name) or grades_answers(name) for name in names)
     number_of_shots(shots, str(path))
     read_rows = []
     for place, row in rows:

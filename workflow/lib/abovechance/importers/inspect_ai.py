@@ -232,11 +232,9 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool
 
     All known answers must agree with it, and most right answers must be known. Wrong ones may name no choice.
     """
-    name = re.sub(
-        r"(?<=[a-z])-?\d+\Z", "", scorer.rpartition("/")[2]
-    )  # a second one has a number, such as match1 or match-1
-    grades_answers = name in OF_ANSWERS or (is_share_of_correct(name) and not _matches_anywhere(scorer, log))
-    if "right" not in frame or (grades_answers and not frame["is_key"].any()):
+    name = scorer.rpartition("/")[2]
+    is_share = is_share_of_correct(name) and not _matches_anywhere(name, log)
+    if "right" not in frame or ((is_share or grades_answers(name)) and not frame["is_key"].any()):
         return True
     agrees = [
         flags[place] == correct
@@ -247,13 +245,17 @@ def _is_of_choice(scorer: str, frame: pd.DataFrame, log: dict[str, Any]) -> bool
     return bool(agrees) and all(agrees) and 2 * known_right >= int(frame["correct"].sum())
 
 
-def _matches_anywhere(scorer: str, log: dict[str, Any]) -> bool:
+def grades_answers(scorer: str) -> bool:
+    """Return whether a scorer is one of inspect's that grade answers; a second one is choice1 or choice-1."""
+    return re.sub(r"(?<=[a-z])-?\d+\Z", "", scorer.rpartition("/")[2]) in OF_ANSWERS
+
+
+def _matches_anywhere(name: str, log: dict[str, Any]) -> bool:
     """Return whether a scorer looks for the target anywhere in the text, which contains most letters."""
-    name = scorer.rpartition("/")[2]
-    options = [  # also of scorers that were added later
+    options = [  # also of scorers that were added later; if one is match-1 in samples, it is match here
         score.get("params")
         for score in (log.get("results") or {}).get("scores") or []
-        if str(score.get("name")).rpartition("/")[2] == name
+        if str(score.get("name")).rpartition("/")[2] in {name, re.sub(r"-\d+\Z", "", name)}
     ]
     times: Counter[str] = Counter()
     for entry in (log.get("eval") or {}).get("scorers") or []:

@@ -24,6 +24,7 @@ EXAMPLE_FEATURES = TableSchema(
         "subtask": Column.text("name of the subtask", lacking=""),
         "length": Column.number("length of the text in characters"),
         "choices": Column.number("number of choices"),
+        "cluster": Column.whole("number of the cluster of examples in the task, from 0"),
         "input": Column.text("the input text", lacking=""),
     },
     "One row per example. In a release, several examples can have one id. They share one row, in which a "
@@ -48,7 +49,10 @@ ASSOCIATIONS = {
         "for a text feature: epsilon squared, the share of the variance in corrected discrimination "
         "explained by the feature"
     ),
-    "p": Column.number("p-value of a permutation test for no association"),
+    "p": Column.number(
+        "p-value of a permutation test for no association; whole clusters of examples are permuted, among "
+        "those of one size"
+    ),
 }
 
 
@@ -76,6 +80,7 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
                     "subtask": parts[0].to_numpy(),
                     "length": task["bare"].map(len).to_numpy(dtype=float),
                     "choices": task["choices"].map(len).to_numpy(dtype=float),
+                    "cluster": task["cluster"].to_numpy() if "cluster" in task else np.arange(len(task)),
                     "input": task["input"].to_numpy(),
                 }
             )
@@ -85,7 +90,10 @@ def features(tasks: Mapping[str, pd.DataFrame], numbers_alone: bool = False) -> 
 
 
 def _together(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for the examples of a number: what all of them have in common, and means."""
+    """Return one row for the examples of a number: what all of them have in common, and means.
+
+    Each number is a cluster of its own.
+    """
 
     def common(values: pd.Series[str]) -> str | None:
         return str(values.iloc[0]) if values.nunique() == 1 else None
@@ -97,7 +105,8 @@ def _together(table: pd.DataFrame) -> pd.DataFrame:
         choices=("choices", "sum"),
         input=("input", common),
     )
-    return merged.reset_index()[[*EXAMPLE_FEATURES.columns]]
+    merged = merged.reset_index().assign(cluster=np.arange(len(merged)))
+    return merged[[*EXAMPLE_FEATURES.columns]]
 
 
 def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -107,7 +116,7 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     ----------
     items
         A row for each: ``corrected``, ``constant``, and what is known of ``answer``, ``subtask``,
-        ``difficulty``, ``length`` and ``choices``.
+        ``difficulty``, ``length`` and ``choices``, and the ``cluster`` of examples that belong together.
 
     Returns
     -------
@@ -122,19 +131,21 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     if lacks := sorted({"corrected", "constant"} - {*items}):
         raise InputError(f"items lack the column '{lacks[0]}'; expected the columns of item_statistics")
     varied = items[~items["constant"] & items["corrected"].notna()]
+    if "cluster" not in varied:
+        varied = varied.assign(cluster=np.arange(len(varied)))
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):
         defined = varied[varied[name].notna()]
         codes, kinds = pd.factorize(grouped(defined[name]))
         if len(kinds) > 1:
-            share, p = _between(defined["corrected"].to_numpy(dtype=float), codes, seed)
+            values, clusters = defined["corrected"].to_numpy(dtype=float), defined["cluster"].to_numpy()
+            share, p = _between(values, codes, clusters, seed)
             rows.append({"feature": name, "items": len(defined), "kinds": len(kinds), "share": share, "p": p})
     for name in (name for name in NUMBERS if name in varied):
         defined = varied[varied[name].notna()]
         if len(defined) > 2 and defined[name].nunique() > 1 and defined["corrected"].nunique() > 1:
-            r, p = _spearman(
-                defined[name].to_numpy(dtype=float), defined["corrected"].to_numpy(dtype=float), seed
-            )
+            first, second = defined[[name, "corrected"]].to_numpy(dtype=float).T
+            r, p = _spearman(first, second, defined["cluster"].to_numpy(), seed)
             rows.append({"feature": name, "items": len(defined), "r": r, "p": p})
     return pd.DataFrame(rows, columns=[*ASSOCIATIONS]).astype(
         {"items": int, "kinds": float, "r": float, "share": float, "p": float}
@@ -147,31 +158,45 @@ def grouped(values: pd.Series[str]) -> pd.Series[str]:
     return values.where(values.map(values.value_counts()) >= LEAST, OTHERS)
 
 
-def _spearman(first: Floats, second: Floats, seed: int) -> tuple[float, float]:
+def _spearman(first: Floats, second: Floats, clusters: Ints, seed: int) -> tuple[float, float]:
     """Spearman's r, and how often it is as far from 0 with values in other orders."""
     ranks = stats.zscore(stats.rankdata(second))
-    return _permuted(stats.zscore(stats.rankdata(first)), lambda orders: orders @ ranks / len(ranks), seed)
+    values = stats.zscore(stats.rankdata(first))
+    return _permuted(values, lambda orders: orders @ ranks / len(ranks), clusters, seed)
 
 
-def _between(values: Floats, codes: Ints, seed: int) -> tuple[float, float]:
+def _between(values: Floats, codes: Ints, clusters: Ints, seed: int) -> tuple[float, float]:
     """The share of the variance between groups, and how often it is as large with values in other orders."""
     if np.ptp(values) <= 1e-12 * np.abs(values).max():  # by rounding only
         return np.nan, np.nan
     members = np.eye(codes.max() + 1)[codes]
     sizes, count = members.sum(axis=0), len(values)
-    share, p = _permuted(
-        stats.zscore(values), lambda orders: (orders @ members) ** 2 @ (1 / sizes) / count, seed, "greater"
-    )
+
+    def statistic(orders: Floats) -> Floats:
+        explained: Floats = (orders @ members) ** 2 @ (1 / sizes) / count
+        return explained
+
+    share, p = _permuted(stats.zscore(values), statistic, clusters, seed, "greater")
     return 1 - (1 - share) * (count - 1) / (count - len(sizes)), p
 
 
 def _permuted(
     values: Floats,
     statistic: Callable[[Floats], Floats],
+    clusters: Ints,
     seed: int,
     alternative: Literal["greater", "two-sided"] = "two-sided",
 ) -> tuple[float, float]:
     """A statistic, and its p-value by a permutation test: all orders of the values, or ``PERMUTATIONS``."""
+    generator = np.random.default_rng(seed)
+    if len({*clusters.tolist()}) < len(values):
+        observed = float(statistic(values))
+        drawn_values = statistic(values[_exchanged(clusters, generator)])
+        higher, lower = (
+            (1 + int((sign * drawn_values >= sign * observed - 1e-12).sum())) / (1 + PERMUTATIONS)
+            for sign in (1, -1)
+        )
+        return observed, higher if alternative == "greater" else min(1.0, 2 * min(higher, lower))
     test = stats.permutation_test(
         (values,),
         lambda orders, **_: statistic(orders),  # along the last axis
@@ -179,6 +204,16 @@ def _permuted(
         alternative=alternative,
         n_resamples=PERMUTATIONS,
         vectorized=True,
-        rng=np.random.default_rng(seed),
+        rng=generator,
     )
     return float(test.statistic), float(test.pvalue)
+
+
+def _exchanged(clusters: Ints, generator: np.random.Generator) -> Ints:
+    """(permutations, items) places after an exchange of whole clusters, among those of one size."""
+    orders = np.tile(np.arange(len(clusters)), (PERMUTATIONS, 1))
+    by_cluster = [np.flatnonzero(clusters == cluster) for cluster in np.unique(clusters)]
+    for size in {len(places) for places in by_cluster}:
+        of_size = np.array([places for places in by_cluster if len(places) == size])
+        orders[:, of_size.ravel()] = [generator.permutation(of_size).ravel() for _ in range(PERMUTATIONS)]
+    return orders

@@ -12,6 +12,7 @@ import pandas as pd
 
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.columns import Column
+from abovechance.core.resampling import clusters_of_names
 from abovechance.core.tables import TableSchema
 from abovechance.items import model_fit, response_theory, smaller
 from abovechance.items.features import ASSOCIATIONS, associations
@@ -137,11 +138,16 @@ def analyse(
         The tables of ``TABLES``, of which those of splits have no rows where there are too few rows or items.
     """
     listed = items_of(matrix, features, study.seed)
+    with_clusters = listed
+    if "cluster" in features:
+        names = features["example"].astype(str)
+        clusters = dict(zip(names, features["cluster"], strict=True))
+        with_clusters = listed.assign(cluster=clusters_of_names(listed["example"], clusters))
     parts = [*_each_split(matrix, study)]
     tables = [
         pd.DataFrame([in_short(matrix, listed)]),
         _with_parameters(matrix, listed, study.seed),
-        associations(listed, seed=study.seed),
+        associations(with_clusters, seed=study.seed),
         _held_out(matrix, study.seed),
         _pruned(parts, study.seed),
         _smaller(parts, study),

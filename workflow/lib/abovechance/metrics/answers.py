@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from abovechance.core.errors import InputError
-from abovechance.core.reading import number
+from abovechance.core.reading import exact_number
 from abovechance.metrics.contract import Metric, Objects, objects
 from abovechance.metrics.texts import accepted, is_several
 
@@ -29,7 +29,7 @@ def in_form(
                 "predictions and gold answers"
             )
     answers = _listed(gold)
-    choices = None if choices is None else _listed(choices)
+    choices = None if choices is None else [_listed(row) for row in _listed(choices)]
     if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:
         raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
     rows = _listed(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)
@@ -64,8 +64,8 @@ def _listed(values: Any) -> list[Any]:
 def _as_python(value: Any) -> Any:
     if isinstance(value, pa.Scalar):
         return value.as_py()
-    if isinstance(value, np.ndarray) and value.ndim == 0 and value is not np.ma.masked:
-        return value.item()
+    if getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):  # such as a tensor's numbers
+        return np.ma.masked if np.ma.is_masked(value) else value.item()
     return value.to_pylist() if isinstance(value, (pa.Array, pa.ChunkedArray)) else value
 
 
@@ -98,12 +98,14 @@ def _check_numbers(rows: list[Objects], gold: list[Any]) -> None:
     pairs = [(text, accepted(answer)) for row in rows for text, answer in zip(row, gold, strict=True)]
     if any(text in texts for text, texts in pairs):
         return
-    of_numbers = ((text, texts) for text, texts in pairs if number(text) is not None)
-    if pair := next(filter(None, (written_differently([text], texts) for text, texts in of_numbers)), None):
-        raise InputError(
-            f"no prediction is one of the gold answers, but '{pair[0]:.40}' and '{pair[1]:.40}' are the same "
-            "number; expected numbers that are written in one way"
-        )
+    numbers = {text: exact_number(text) for pair in pairs for text in (pair[0], *pair[1])}
+    for text, texts in pairs:
+        value = numbers[text]
+        if value is not None and (equals := [another for another in texts if numbers[another] == value]):
+            raise InputError(
+                f"no prediction is one of the gold answers, but '{text:.40}' and '{equals[0]:.40}' are the "
+                "same number; expected numbers that are written in one way"
+            )
 
 
 def _labels(gold: Sequence[Any], choices: Sequence[Sequence[Any]] | None) -> list[Any]:
@@ -122,14 +124,8 @@ def written_differently(
     """
 
     def as_read(text: str) -> str | Decimal:
-        try:
-            return (
-                " ".join(text.casefold().split())
-                if number(text) is None
-                else Decimal(text.strip().replace(",", "."))
-            )
-        except InvalidOperation:  # an exponent of more than 18 digits
-            return text
+        value = exact_number(text)
+        return " ".join(text.casefold().split()) if value is None else value
 
     labels = {value for value in _labels(gold, choices) if isinstance(value, str)}
     by_reading = {as_read(label): label for label in sorted(labels)}
@@ -232,7 +228,7 @@ def as_array(metric: Metric, values: Sequence[Any]) -> Objects:
 
 def _is_row(row: Any, examples: int, metric: Metric) -> bool:
     """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)):
+    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)) or row is np.ma.masked:
         return False
     if metric.answers in ("label", "number"):  # one prediction is never a list
         return True

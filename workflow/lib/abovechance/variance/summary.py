@@ -13,6 +13,7 @@ from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST, check_finite
 
+ROUNDED = 1.1  # more than what a variance gains by few digits of a standard error, or by resampling
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
     "first": Column.number("mean score over seeds at the first checkpoint"),
@@ -220,7 +221,21 @@ def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | N
     if not _is_right_or_wrong(rows, examples):
         return None
     prompts_tried = int(rows["prompts"].sum()) if metric == BEST else None
-    return measures.leaves_chance(values, chance, examples, prompts_tried)
+    return measures.leaves_chance(values, chance, _independent(rows, examples), prompts_tried)
+
+
+def _independent(rows: pd.DataFrame, examples: int) -> int:
+    """Return how many independent examples would give the standard errors of the rows; at most all.
+
+    Examples of a cluster are answered alike, so guessing reaches a high accuracy more often.
+    """
+    value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
+    has_error = np.isfinite(error) & (value > 0) & (value < 1)
+    if examples < 2 or not has_error.any():
+        return examples
+    variance = value * (1 - value) / (examples - 1)  # of the mean of independent examples
+    inflation = float((error[has_error] ** 2).sum() / variance[has_error].sum())
+    return examples if inflation < ROUNDED else max(1, int(examples / inflation))
 
 
 def _is_right_or_wrong(rows: pd.DataFrame, examples: int) -> bool:
