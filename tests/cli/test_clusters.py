@@ -14,6 +14,8 @@ from abovechance.pvi.overview import summarize_examples
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.study.clusters import clusters_of
 from abovechance.study.tasks import TASKS, as_table
+from abovechance.variance.answers import NEEDED
+from abovechance.variance.study import score_setting
 from tests.running import run
 
 
@@ -80,6 +82,44 @@ def test_features_of_whole_clusters_do_not_go_with_discrimination(clustered, hig
     rates = np.mean(found_often, axis=0)
     assert (rates <= highest).all()
     assert clustered or (rates > 0.3).all()
+
+
+def test_the_best_prompt_of_a_series_is_compared_with_guessers_that_answer_clusters_alike(study):
+    _, predictions, task = study
+    clusters = task.set_index("example")["cluster"]
+    likelihoods = pd.DataFrame(columns=["prompt", *NEEDED])
+    for of_examples, number in ((clusters, 8), (clusters * 0 + np.arange(48), 48)):
+        scores = score_setting(predictions, likelihoods, of_examples).set_index("metric")
+        assert scores.loc["best_accuracy", "effective_examples"] == number
+        assert scores.loc["best_accuracy", "examples"] == 48
+
+
+def test_features_of_places_in_clusters_go_with_discrimination():
+    """Of contrast pairs, the first ones have another answer and more discrimination."""
+    first = np.arange(120) % 2 == 0
+    noise = np.random.default_rng(0).normal(size=120)
+    table = pd.DataFrame({"corrected": 0.5 * first + 0.1 * noise, "constant": False, "answer": [*"ab"] * 60})
+    (p,) = associations(table.assign(cluster=np.repeat(range(60), 2)))["p"]
+    assert p == 0.001
+    sizes = np.repeat(range(1, 13), range(1, 13))  # no two clusters can be exchanged
+    table = pd.DataFrame(
+        {"corrected": sizes / 12 + 0.0, "constant": False, "length": sizes, "cluster": sizes}
+    )
+    assert associations(table)["p"].isna().all()
+
+
+def test_predictions_of_a_study_are_found_from_their_own_folder(study):
+    folder, _, _ = study
+    whole = json.loads(run("best", str(folder), "--json").stdout)
+    inside = folder / "predictions"
+    assert json.loads(run("best", "m.parquet", "--json", folder=inside).stdout) == whole
+    # another project may have such folders
+    for file in (folder / "tasks").iterdir():
+        file.unlink()
+    pd.DataFrame({"mine": [1]}).to_parquet(folder / "tasks" / "mine.parquet")
+    completed = run("best", "m.parquet", "--json", folder=inside)
+    assert completed.returncode == 0
+    assert json.loads(completed.stdout) != whole
 
 
 def write(path: Path, columns: str, rows: list[tuple]) -> str:

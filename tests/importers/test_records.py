@@ -724,3 +724,12 @@ def test_rows_are_not_compared_with_the_accuracy_of_another_scorer_of_inspect(tm
     aggregate_of(path).write_text(json.dumps(record))
     (run,) = every_eval_ever.read(path, Options())
     assert (run.metric_name, run.reported) == ("rubric", None)
+
+
+def test_a_metric_may_have_a_comma_in_its_name(tmp_path):
+    path = write_records(sound(0, 40), tmp_path)
+    change_rows(path, lambda place, row: [row | {"answer_attribution": []}])
+    config = json.loads(aggregate_of(path).read_text())["evaluation_results"][0]["metric_config"]
+    change(aggregate_of(path), metric_config=config | {"metric_name": "pass@1, temperature 0.2"})
+    (run,) = every_eval_ever.read(path, Options())
+    assert run.is_of_choice

@@ -42,6 +42,15 @@ def test_tensors_are_their_numbers():
     torch = pytest.importorskip("torch")
     for predictions, gold in ((torch.tensor(GOLD), GOLD), (GOLD, torch.tensor(GOLD))):
         assert null_distribution("accuracy", predictions, gold).observed == 1
+    several = null_distribution("accuracy", [torch.tensor(GOLD)] * 3, GOLD)
+    assert (several.observed, several.tries) == (1, 3)
+
+
+def test_choices_are_lists():
+    frame = pd.DataFrame([[1, 2, 3]] * 10)
+    assert null_distribution("accuracy", GOLD, GOLD, choices=frame).observed == 1
+    with pytest.raises(InputError, match="the choices of an example are no list; expected a list for each"):
+        null_distribution("accuracy", GOLD, GOLD, choices=[4] * 10)
 
 
 def test_attempts_that_are_numbers():

@@ -331,6 +331,10 @@ def test_guessers_answer_as_many_independent_examples_as_the_standard_errors_sho
     assert place(1.0) == 1
     assert place(1.05) == 1  # few digits
     assert pd.isna(place(10.0))
+    rounded = pd.DataFrame(
+        [row("t", value, 1000, 0.02, 0.5, checkpoint=step) for step, value in enumerate([0.5, 0.6])]
+    )
+    assert of_evaluations(rounded)["leaves_chance"].iloc[0] == 1  # 0.0158 with two decimals
 
 
 def test_when_accuracies_leave_chance():

@@ -67,6 +67,7 @@ def test_the_measures_of_each_formulation_stand_side_by_side():
         error=0.01,
         bootstrap=0.02,
         examples=100,
+        effective_examples=float("nan"),
         prompts=4,
         chance=0.25,
         lower_is_better=False,

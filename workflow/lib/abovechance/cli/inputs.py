@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from abovechance.cli.app import names_in_errors
 from abovechance.cli.output import expanded, tell_note
@@ -130,13 +132,22 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
 
 def _studies_of(path: Path) -> Iterator[Path]:
     """Yield the folder of the study that a path is, or whose folder of predictions or file there it is."""
-    for study, folder in (
-        (path, path / "predictions"),
-        (path.parent, path),
-        (path.parent.parent, path.parent),
-    ):
-        if folder.name == "predictions" and folder.is_dir():
-            yield study
+    if predictions_of(path):
+        yield path
+        return
+    place = path.resolve()
+    for folder in (place, place.parent):
+        tasks = sorted((folder.parent / "tasks").glob("*.parquet"))
+        if folder.name == "predictions" and all(map(_is_task, tasks)):
+            yield folder.parent
+
+
+def _is_task(path: Path) -> bool:
+    """Return whether a Parquet file is a task as the workflow writes it."""
+    try:
+        return {"example", "choices", "correct", "cluster"} <= {*pq.read_schema(path).names}
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def different_metrics(table: pd.DataFrame) -> str:

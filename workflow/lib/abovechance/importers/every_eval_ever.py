@@ -56,7 +56,7 @@ OTHER_SCORE = Suspicion(
     "the metric may be another one, or the rows may be incomplete",
 )
 OF_INSPECT = re.compile(r"(.+?) on (.+) for scorer (.+)", re.DOTALL)  # as its converter names a result
-JOINED = ", "  # names of metrics
+NAMES = "metric_names"  # of results that rows can belong to
 KEYS = ("schema_version", "evaluation_id", "sample_id", "evaluation")
 Meaning = Callable[[str, list[str]], int | None]  # of a reference: the number of a choice, if it is one
 
@@ -167,7 +167,7 @@ def _in_common(results: list[dict[str, Any]]) -> dict[str, Any]:
     if len(results) == 1 or len(names) == 1 >= len(with_score):
         return (with_score or results)[0]
     is_lower = any((result.get("metric_config") or {}).get("lower_is_better") for result in results)
-    return {"metric_config": {"metric_name": JOINED.join(names), "lower_is_better": is_lower}}
+    return {"metric_config": {"metric_name": ", ".join(names), "lower_is_better": is_lower}, NAMES: names}
 
 
 def place_of(result: dict[str, Any]) -> tuple[str, str]:
@@ -275,7 +275,7 @@ def _run(
             score /= PERCENT
         details = (aggregate.get("generation_config") or {}).get("additional_details") or {}
         shots = int(details.get("num_fewshot") or 0)
-        names = metric_name(aggregate).split(JOINED)
+        names = aggregate.get(NAMES) or [metric_name(aggregate)]
         is_share = not config or all(is_share_of_correct(name) or grades_answers(name) for name in names)
     number_of_shots(shots, str(path))
     read_rows = []

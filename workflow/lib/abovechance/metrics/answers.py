@@ -29,7 +29,7 @@ def in_form(
                 "predictions and gold answers"
             )
     answers = _listed(gold)
-    choices = None if choices is None else [_listed(row) for row in _listed(choices)]
+    choices = None if choices is None else _listed_choices(choices)
     if missing := [place for place, answer in enumerate(answers) if is_missing(answer)]:
         raise InputError(f"example {missing[0]}: the gold answer is missing; expected one for each example")
     rows = _listed(predictions.to_numpy() if isinstance(predictions, pd.DataFrame) else predictions)
@@ -59,6 +59,15 @@ def _listed(values: Any) -> list[Any]:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values.to_pylist()
     return [_as_python(value) for value in values]
+
+
+def _listed_choices(choices: Any) -> list[list[Any]]:
+    """Return lists of choices; InputError if an example has no list."""
+    rows = _listed(choices.to_numpy() if isinstance(choices, pd.DataFrame) else choices)
+    try:
+        return [_listed(row) for row in rows]
+    except TypeError:
+        raise InputError("the choices of an example are no list; expected a list for each") from None
 
 
 def _as_python(value: Any) -> Any:
@@ -228,7 +237,7 @@ def as_array(metric: Metric, values: Sequence[Any]) -> Objects:
 
 def _is_row(row: Any, examples: int, metric: Metric) -> bool:
     """Return whether a value is a candidate's row of predictions, and not one prediction."""
-    if not isinstance(row, (list, tuple, np.ndarray, pd.Series)) or row is np.ma.masked:
+    if not isinstance(row, (list, tuple)) and getattr(row, "ndim", 0) < 1:
         return False
     if metric.answers in ("label", "number"):  # one prediction is never a list
         return True

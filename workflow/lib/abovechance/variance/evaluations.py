@@ -22,6 +22,10 @@ SCORE = {
         "half-width of the score's 95 % confidence interval, from a bootstrap over clusters of examples"
     ),
     "examples": Column.whole("number of examples; -1 if unknown"),
+    "effective_examples": Column.number(
+        "for best_accuracy: number of independent examples that have the same variance as all, if the "
+        "examples of a cluster are answered alike"
+    ),
     "prompts": Column.whole("number of prompts"),
     "chance": Column.share("chance of a lucky guess, if known"),
     "lower_is_better": Column.flag("whether a lower score is better"),

@@ -96,7 +96,7 @@ def read_evaluations(paths: list[Path]) -> pd.DataFrame:
     table["examples"] = _agreed(table)
     table["lower_is_better"], contradictions = _directions(table, places)
     not_finite = table[table["not_finite"] != ""].groupby(["task", "metric"])["not_finite"].first().to_dict()
-    table = table[[*EVALUATIONS.columns]]
+    table = table.reindex(columns=[*EVALUATIONS.columns])
     table.attrs |= {"grouped": grouped, "contradictions": contradictions, "not_finite": not_finite}
     return table
 

@@ -75,6 +75,8 @@ def score_setting(
     # a prompt is not evaluated on its own demonstrations
     examples = int(of_prompts["size"].iloc[0]) if of_prompts["size"].nunique() == 1 else -1
     counted = {"value": of_prompts["mean"].max(), "error": np.nan, "bootstrap": np.nan, "examples": examples}
+    sizes = np.bincount(clusters_of_names(typed["example"].unique(), clusters))
+    counted["effective_examples"] = max(examples, 1) * sizes.sum() / (sizes**2).sum()
     lines.append({"metric": BEST, **counted, **common, "lower_is_better": False})
     return pd.DataFrame(lines)
 
@@ -93,4 +95,4 @@ def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) ->
         return pd.DataFrame(columns=[*EVALUATIONS.columns])
     places = pd.DataFrame([series[model] for model in rows["model"]], index=rows.index)
     named = rows.assign(model=places["name"], seed=places["seed"], checkpoint=places["checkpoint"])
-    return named[[*EVALUATIONS.columns]].reset_index(drop=True)
+    return named.reindex(columns=[*EVALUATIONS.columns]).reset_index(drop=True)

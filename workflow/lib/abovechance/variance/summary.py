@@ -13,7 +13,7 @@ from abovechance.core.tables import TableSchema
 from abovechance.variance import measures
 from abovechance.variance.evaluations import ACCURACY, BEST, check_finite
 
-ROUNDED = 1.1  # more than what a variance gains by few digits of a standard error, or by resampling
+INFLATED = 1.1  # a variance that is a little larger can come from resampling
 KEYS = ["model", "shots", "task", "metric"]
 DEVELOPMENT = {
     "first": Column.number("mean score over seeds at the first checkpoint"),
@@ -225,17 +225,22 @@ def _leaves_chance(rows: pd.DataFrame, values: Floats, examples: int) -> int | N
 
 
 def _independent(rows: pd.DataFrame, examples: int) -> int:
-    """Return how many independent examples would give the standard errors of the rows; at most all.
+    """Return how many independent examples have the variance of the rows' scores; at most all.
 
-    Examples of a cluster are answered alike, so guessing reaches a high accuracy more often.
+    Examples of a cluster can be answered alike, so guessing reaches a high accuracy more often.
     """
-    value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
+    effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).min()
+    if np.isfinite(effective):
+        return max(1, int(effective + 1e-9))
+    value, written = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
+    rounding = [0.5 * 10.0 ** -decimals(round(size, 12)) if np.isfinite(size) else 0.0 for size in written]
+    error = np.maximum(written - rounding, 0)  # the least that it can be
     has_error = np.isfinite(error) & (value > 0) & (value < 1)
     if examples < 2 or not has_error.any():
         return examples
     variance = value * (1 - value) / (examples - 1)  # of the mean of independent examples
     inflation = float((error[has_error] ** 2).sum() / variance[has_error].sum())
-    return examples if inflation < ROUNDED else max(1, int(examples / inflation))
+    return examples if inflation < INFLATED else max(1, int(examples / inflation))
 
 
 def _is_right_or_wrong(rows: pd.DataFrame, examples: int) -> bool:
