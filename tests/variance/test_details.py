@@ -335,6 +335,14 @@ def test_guessers_answer_as_many_independent_examples_as_the_standard_errors_sho
         [row("t", value, 1000, 0.02, 0.5, checkpoint=step) for step, value in enumerate([0.5, 0.6])]
     )
     assert of_evaluations(rounded)["leaves_chance"].iloc[0] == 1  # 0.0158 with two decimals
+    # of few decimals, an error is as large as it is written
+    pairs = pd.DataFrame(
+        [
+            row("t", value, 1000, error, 0.5, checkpoint=step)
+            for step, (value, error) in enumerate([(0.5, 0.03), (0.549, 0.03)])
+        ]
+    )
+    assert pd.isna(of_evaluations(pairs)["leaves_chance"].iloc[0])
 
 
 def test_when_accuracies_leave_chance():

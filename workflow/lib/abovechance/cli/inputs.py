@@ -120,7 +120,7 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
     """
     clusters: dict[str, pd.Series[int]] = {}
     for study in dict.fromkeys(study for path in paths for study in _studies_of(path)):
-        for file in sorted((study / "tasks").glob("*.parquet")):
+        for file in filter(_has_clusters, sorted((study / "tasks").glob("*.parquet"))):
             of_task = read_table(file).set_index("example")["cluster"]
             known_clusters = clusters.setdefault(file.stem, of_task)
             common = of_task.index.intersection(known_clusters.index)
@@ -135,19 +135,19 @@ def _studies_of(path: Path) -> Iterator[Path]:
     if predictions_of(path):
         yield path
         return
-    place = path.resolve()
-    for folder in (place, place.parent):
-        tasks = sorted((folder.parent / "tasks").glob("*.parquet"))
-        if folder.name == "predictions" and all(map(_is_task, tasks)):
-            yield folder.parent
+    for place in (path.absolute(), path.resolve()):  # links can lead into a study, or out of it
+        for folder in (place, place.parent):
+            if folder.name == "predictions" and (folder.parent / "tasks").is_dir():
+                yield folder.parent
+                return
 
 
-def _is_task(path: Path) -> bool:
-    """Return whether a Parquet file is a task as the workflow writes it."""
+def _has_clusters(path: Path) -> bool:
+    """Return whether a Parquet file of a folder ``tasks`` has them; true for a damaged one."""
     try:
-        return {"example", "choices", "correct", "cluster"} <= {*pq.read_schema(path).names}
+        return {"example", "cluster"} <= {*pq.read_schema(path).names}
     except (OSError, pa.ArrowException):
-        return False
+        return True
 
 
 def different_metrics(table: pd.DataFrame) -> str:

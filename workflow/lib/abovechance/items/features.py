@@ -51,7 +51,7 @@ ASSOCIATIONS = {
     ),
     "p": Column.number(
         "p-value of a permutation test for no association; whole clusters of examples are permuted, among "
-        "those of one size, and the examples in each; missing if no permutation makes a difference"
+        "those of one size; missing if this makes no difference"
     ),
 }
 
@@ -192,7 +192,7 @@ def _permuted(
     if len({*clusters.tolist()}) < len(values):
         observed = float(statistic(values))
         drawn_values = statistic(values[_exchanged(clusters, generator)])
-        if np.ptp(drawn_values) <= 1e-12:  # no two clusters have one size, and features are those of clusters
+        if np.ptp(drawn_values) <= 1e-12:  # no two clusters have one size, or all have the same features
             return observed, np.nan
         higher, lower = (
             (1 + int((sign * drawn_values >= sign * observed - 1e-12).sum())) / (1 + PERMUTATIONS)
@@ -212,12 +212,10 @@ def _permuted(
 
 
 def _exchanged(clusters: Ints, generator: np.random.Generator) -> Ints:
-    """(permutations, items) places after an exchange of clusters of one size, and of the items in them."""
+    """(permutations, items) places after an exchange of whole clusters, among those of one size."""
     orders = np.tile(np.arange(len(clusters)), (PERMUTATIONS, 1))
     by_cluster = [np.flatnonzero(clusters == cluster) for cluster in np.unique(clusters)]
     for size in {len(places) for places in by_cluster}:
         of_size = np.array([places for places in by_cluster if len(places) == size])
-        orders[:, of_size.ravel()] = [
-            generator.permuted(generator.permutation(of_size), axis=1).ravel() for _ in range(PERMUTATIONS)
-        ]
+        orders[:, of_size.ravel()] = [generator.permutation(of_size).ravel() for _ in range(PERMUTATIONS)]
     return orders

@@ -63,8 +63,8 @@ def _listed(values: Any) -> list[Any]:
 
 def _listed_choices(choices: Any) -> list[list[Any]]:
     """Return lists of choices; InputError if an example has no list."""
-    rows = _listed(choices.to_numpy() if isinstance(choices, pd.DataFrame) else choices)
     try:
+        rows = _listed(choices.to_numpy() if isinstance(choices, pd.DataFrame) else choices)
         return [_listed(row) for row in rows]
     except TypeError:
         raise InputError("the choices of an example are no list; expected a list for each") from None

@@ -75,10 +75,21 @@ def score_setting(
     # a prompt is not evaluated on its own demonstrations
     examples = int(of_prompts["size"].iloc[0]) if of_prompts["size"].nunique() == 1 else -1
     counted = {"value": of_prompts["mean"].max(), "error": np.nan, "bootstrap": np.nan, "examples": examples}
-    sizes = np.bincount(clusters_of_names(typed["example"].unique(), clusters))
-    counted["effective_examples"] = max(examples, 1) * sizes.sum() / (sizes**2).sum()
+    counted["effective_examples"] = examples / _inflation(typed, clusters) if examples > 0 else np.nan
     lines.append({"metric": BEST, **counted, **common, "lower_is_better": False})
     return pd.DataFrame(lines)
+
+
+def _inflation(correct: pd.DataFrame, clusters: pd.Series[int]) -> float:
+    """Return how many times the variance of independent examples prompts' accuracies have; at least 1."""
+    clustered, independent = 0.0, 0.0
+    for _, rows in correct.groupby("prompt"):
+        values = rows["correct"].to_numpy()
+        if len(values) > 1:
+            estimate = clustered_mean(values, clusters_of_names(rows["example"], clusters))
+            clustered += np.nan_to_num(estimate.standard_error) ** 2
+            independent += values.var() / (len(values) - 1)
+    return max(1.0, clustered / independent) if independent else 1.0
 
 
 def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

@@ -232,15 +232,16 @@ def _independent(rows: pd.DataFrame, examples: int) -> int:
     effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).min()
     if np.isfinite(effective):
         return max(1, int(effective + 1e-9))
-    value, written = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
-    rounding = [0.5 * 10.0 ** -decimals(round(size, 12)) if np.isfinite(size) else 0.0 for size in written]
-    error = np.maximum(written - rounding, 0)  # the least that it can be
+    value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
     has_error = np.isfinite(error) & (value > 0) & (value < 1)
     if examples < 2 or not has_error.any():
         return examples
-    variance = value * (1 - value) / (examples - 1)  # of the mean of independent examples
-    inflation = float((error[has_error] ** 2).sum() / variance[has_error].sum())
-    return examples if inflation < INFLATED else max(1, int(examples / inflation))
+    value, error = value[has_error], error[has_error]
+    variance = (value * (1 - value) / (examples - 1)).sum()  # of means of independent examples
+    rounding = 0.5 * 10.0 ** -max(decimals(round(size, 12)) for size in error)
+    if (np.maximum(error - rounding, 0) ** 2).sum() < INFLATED * variance:
+        return examples
+    return max(1, min(examples, int(examples * variance / (error**2).sum())))
 
 
 def _is_right_or_wrong(rows: pd.DataFrame, examples: int) -> bool:
