@@ -235,17 +235,15 @@ def test_a_planted_artifact_is_where_the_ladder_stops():
 def test_a_label_prior_is_not_beaten_by_another_one_that_answers_passages_alike():
     """Three guessers say yes to whole passages of ten questions, as often as yes is right."""
     generator = np.random.default_rng(2)
-    beaten = {"uniform": 0, "label prior": 0}
+    beaten = 0
     for _ in range(20):
         gold = np.repeat(generator.random(20) < 0.6, 10)
         task = task_of([(f"question {place}", ["no", "yes"], int(flag)) for place, flag in enumerate(gold)])
         task["cluster"] = np.arange(200) // 10
         predictions = predictions_of(np.repeat(generator.random((3, 20)) < 0.6, 10, axis=1).astype(int), task)
         table = climb(predictions, task).set_index("guesser")
-        for name in beaten:
-            beaten[name] += int(name in table.index and table.loc[name, "beaten"])
-    assert beaten["uniform"] <= 4
-    assert beaten["label prior"] <= 2
+        beaten += int("label prior" in table.index and table.loc["label prior", "beaten"])
+    assert beaten <= 2
 
 
 def test_a_model_that_knows_more_beats_the_artifact():

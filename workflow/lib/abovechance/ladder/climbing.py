@@ -1,14 +1,14 @@
 """How far up the ladder of guessers the best prompt of a setting gets.
 
 A guesser that draws its answers is compared as the paper does: the tail is the probability that the best of
-as many guessers as prompts does at least as well. Other guessers always give the same answers. There, and if
-examples form clusters, because the examples of a cluster are not independent, the
+as many guessers as prompts does at least as well. Other guessers always give the same answers. There, the
 prompts are compared with the guesser on each example: the differences keep or change their signs together, at
 random, and the largest sum over all prompts is taken (``best.selection.sign_flips``). If the guesser cannot
-decide between choices, its answer is drawn. Both pay for the number
-of prompts. Uniform guessing is tested first. If the best prompt beats it, the others are tested, with tails
-that are adjusted for their number (Holm). Guessers that are no better than uniform guessing are left out. The
-best prompt climbs the ladder up to the first guesser that it does not beat.
+decide between choices, its answer is drawn. If examples form clusters, all guessers but the uniform one are
+compared in this way. Both pay for the number of prompts. Uniform guessing is tested first. If the best prompt
+beats it, the others are tested, with tails that are adjusted for their number (Holm). Guessers that are no
+better than uniform guessing are left out. The best prompt climbs the ladder up to the first guesser that it
+does not beat.
 """
 
 from __future__ import annotations
@@ -96,12 +96,7 @@ def climb(
     best = int(np.flatnonzero(matrix.prompts == ordered["prompt"].iloc[0])[0])
     clusters, number = numbered(len(situation.task), situation.task["cluster"])
     is_clustered = number < len(situation.task)
-    lowest_tail = 0.0
-    if is_clustered:
-        of_clusters = _of_answers(matrix, matrix.chance, clusters, setting.seed(seed, UNIFORM.name))
-        lowest_tail = of_clusters[best]
-    uniform_tail = max(verdict.maximum_tail, lowest_tail)
-    rows = [(UNIFORM.name, verdict.accuracy, verdict.standard_baseline, uniform_tail)]
+    rows = [(UNIFORM.name, verdict.accuracy, verdict.standard_baseline, verdict.maximum_tail)]
     for guesser in all_guessers() if guessers is None else guessers:
         scores = None if guesser is UNIFORM else _scores(guesser, situation, matrix)
         if scores is None:
