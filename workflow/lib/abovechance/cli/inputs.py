@@ -6,7 +6,7 @@ import atexit
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ def responses_of_runs(
 
 
 def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
-    """{task: the cluster of each example}, of the studies among some paths, or whose predictions these are.
+    """{task: the cluster of each example}, of the studies that paths are of; see ``_study_of``.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
         If two studies have different clusters of one task.
     """
     clusters: dict[str, pd.Series[int]] = {}
-    for study in dict.fromkeys(study for path in paths for study in _studies_of(path)):
+    for study in filter(None, dict.fromkeys(map(_study_of, paths))):
         for file in filter(_has_clusters, sorted((study / "tasks").glob("*.parquet"))):
             of_task = read_table(file).set_index("example")["cluster"]
             known_clusters = clusters.setdefault(file.stem, of_task)
@@ -130,20 +130,19 @@ def clusters_of_studies(paths: list[Path]) -> dict[str, pd.Series[int]]:
     return clusters
 
 
-def _studies_of(path: Path) -> Iterator[Path]:
-    """Yield the folder of the study that a path is, or whose folder of predictions or file there it is."""
+def _study_of(path: Path) -> Path | None:
+    """Return the folder of the study for a path to it, to its predictions, or to a file of these."""
     if predictions_of(path):
-        yield path
-        return
+        return path
     for place in (path.absolute(), path.resolve()):  # links can lead into a study, or out of it
         for folder in (place, place.parent):
             if folder.name == "predictions" and (folder.parent / "tasks").is_dir():
-                yield folder.parent
-                return
+                return folder.parent
+    return None
 
 
 def _has_clusters(path: Path) -> bool:
-    """Return whether a Parquet file of a folder ``tasks`` has them; true for a damaged one."""
+    """Return whether a task's Parquet file has clusters; true for a damaged one, which reading reports."""
     try:
         return {"example", "cluster"} <= {*pq.read_schema(path).names}
     except (OSError, pa.ArrowException):

@@ -44,8 +44,8 @@ def variance_components(scores: ArrayLike, factors: Sequence[str], independent: 
     factors
         Names of the dimensions, such as ``prompts`` and ``examples``.
     independent
-        Whether the levels of the last factor are independent of each other. If they form clusters, the
-        deviations of its terms are missing, because whole clusters would be drawn again.
+        Whether the levels of the last factor are independent. If they form clusters, the deviations of its
+        terms are missing, because whole clusters would be drawn again.
 
     Returns
     -------

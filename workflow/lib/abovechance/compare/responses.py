@@ -66,7 +66,7 @@ class Responses:
 
     @property
     def has_clusters(self) -> bool:
-        """Whether several examples belong together."""
+        """Whether a cluster has several examples."""
         return len(np.unique(self.clusters)) < len(self.clusters)
 
     @property

@@ -81,7 +81,7 @@ def score_setting(
 
 
 def _inflation(correct: pd.DataFrame, clusters: pd.Series[int]) -> float:
-    """Return how many times the variance of independent examples prompts' accuracies have; at least 1."""
+    """Return the variance of prompts' accuracies, relative to that of independent examples; at least 1."""
     clustered, independent = 0.0, 0.0
     for _, rows in correct.groupby("prompt"):
         values = rows["correct"].to_numpy()
