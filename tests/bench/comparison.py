@@ -8,7 +8,7 @@ from scipy import stats
 
 from abovechance.compare import compare, exchanged, over_prompts, over_seeds, pairs, trained
 from abovechance.compare.samples import Sample, prompted
-from abovechance.compare.two_models import ScoreTest
+from abovechance.compare.two_models import ScoreTest, difference_test
 from abovechance.core.estimates import bootstrap_interval
 from abovechance.core.resampling import cluster_sums
 
@@ -268,6 +268,38 @@ def unequal_clusters(studies: int) -> Iterator[dict[str, object]]:
                 result.append((compare(first, second, clusters).difference.p <= LEVEL, differs))
             rows, plain_share = np.mean(result, axis=0)
             row[f"correlation {similar}"] = f"{rows:.3f} ({plain_share:.3f})"
+        yield row
+
+
+# clusters that differ, all in one direction: few, and more; and a mix of directions
+DIFFERING = {"3 %": (0.03, 0.0), "10 %": (0.1, 0.0), "10 % and 2 %": (0.1, 0.02), "20 % and 20 %": (0.2, 0.2)}
+
+
+def intervals_in_clusters(studies: int) -> Iterator[dict[str, object]]:
+    """How often 95 % intervals miss the difference, if models differ on whole clusters of any size."""
+    sizes_of = {
+        "60 clusters of 5 examples": [5] * 60,
+        "180 clusters of 1 example, 20 of 5": [1] * 180 + [5] * 20,
+        "180 clusters of 1 example, 20 of 15": [1] * 180 + [15] * 20,
+        "200 clusters, log-normal": [
+            max(1, int(np.exp(x))) for x in 1 + stats.norm.ppf(np.arange(0.5, 200) / 200)
+        ],
+    }
+    for name, sizes in sizes_of.items():
+        clusters, generator = np.repeat(np.arange(len(sizes)), sizes), np.random.default_rng(0)
+        row: dict[str, object] = {"clusters (number and size)": name}
+        for differ, (better, worse) in DIFFERING.items():
+            result = []
+            for _ in range(studies):
+                signs = generator.choice([1, -1, 0], p=[better, worse, 1 - better - worse], size=len(sizes))
+                by_example = np.repeat(signs, sizes)
+                mean, test = difference_test((by_example > 0) * 1.0, (by_example < 0) * 1.0, clusters)
+                if test.varies:
+                    low, high = test.interval(1 - LEVEL)
+                    truth = better - worse
+                    result.append((not low <= truth <= high, not mean.low <= truth <= mean.high))
+            missed, by_student = np.mean(result, axis=0)
+            row[f"differ: {differ}"] = f"{missed:.3f} ({by_student:.3f})"
         yield row
 
 

@@ -41,6 +41,7 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
     "tests": (comparison.of_tests, 2000, "studies per row"),
     "unequal-clusters": (comparison.unequal_clusters, 500, "studies per cell"),
     "intervals": (comparison.intervals, 0, ""),
+    "intervals-in-clusters": (comparison.intervals_in_clusters, 1000, "studies per cell"),
     "prompts": (comparison.prompts, 500, "studies per row"),
     "best-prompts": (comparison.best_prompts, 400, "studies per cell"),
     "seeds": (comparison.seeds, 500, "studies per cell"),
@@ -69,6 +70,7 @@ RATES = [
     ("`compare`, interval for best prompts, 50 examples", "best-prompts", "50 examples", ""),
     ("`compare`, groups of several models", "several-models", "simultaneous intervals", "^(?!.*vary)"),
     ("Tango's interval, 10 to 200 examples", "intervals", "score (Tango)", ""),
+    ("`compare`, interval in clusters", "intervals-in-clusters", "differ", ""),
     ("randomization test", "randomization", "randomization test", ""),
     ("gate of a prompt search", "gate", "gate", ""),
 ]

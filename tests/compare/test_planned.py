@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from abovechance.compare import compare, exchanged, mcnemar, two_models
+from abovechance.compare import compare, exchanged, mcnemar, paired, two_models
 from abovechance.compare.two_models import ScoreTest, StudentTest, difference_test, largest
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import clustered_mean
@@ -222,6 +222,62 @@ def test_right_and_wrong_answers_by_themselves_have_the_score_test(correct, clus
     assert isinstance(test, StudentTest)
     assert (mean.confidence, test.mean) == (0.8, mean)
     assert test.differences.tolist() == (first / 3 - second).tolist()
+
+
+def answers_of_clusters(generator: np.random.Generator, sizes: list[int], shares: tuple[float, float]):
+    """Answers of two models that differ on whole clusters: the first is better on a share, and worse."""
+    better, worse = shares
+    differences = generator.choice([1, -1, 0], p=[better, worse, 1 - better - worse], size=len(sizes))
+    by_example = np.repeat(differences, sizes)
+    return (by_example > 0).astype(float), (by_example < 0).astype(float)
+
+
+def test_the_interval_of_answers_in_clusters_reaches_as_far_as_the_score_interval():
+    clusters = np.repeat(np.arange(30), 4)
+    for gains, losses in ((4, 1), (1, 4), (7, 1), (2, 0), (15, 14)):
+        numbers = np.repeat(np.arange(30), 4)
+        first, second = (numbers < gains) * 1.0, ((numbers >= gains) & (numbers < gains + losses)) * 1.0
+        comparison = compare(first, second, clusters)
+        mean = clustered_mean(first - second, clusters)
+        # copies of one answer count once; Student's quantile is that of 29 degrees of freedom
+        level = 1 - 2 * stats.norm.sf(stats.t(29).isf(0.025))
+        low, high = ScoreTest(gains, losses, 30).interval(level)
+        assert (low < mean.low or high > mean.high) == (gains + losses < 15)
+        rejects = mean.p <= 0.05
+        assert rejects == (gains == 7)
+        ends = comparison.difference.low, comparison.difference.high
+        expected = mean.low if rejects and low < 0 else min(low, mean.low), max(high, mean.high)
+        assert ends == pytest.approx(expected)
+        assert comparison.difference.p == pytest.approx(mean.p)
+        sample = paired([first, second], clusters)
+        assert sample.difference(0, 1).interval(0.025) == pytest.approx(ends)
+        assert sample.difference(1, 0).interval(0.025) == pytest.approx((-ends[1], -ends[0]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("shares", [(0.1, 0.0), (0.05, 0.2), (0.3, 0.3), (0.9, 0.05)])
+def test_the_interval_in_clusters_excludes_0_if_and_only_if_the_test_rejects(seed, shares):
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(1, 12, 15).tolist()
+    first, second = answers_of_clusters(generator, sizes, shares)
+    clusters = np.repeat(np.arange(15), sizes)
+    for confidence in (0.5, 0.9, 0.95):
+        difference = compare(first, second, clusters, confidence).difference
+        if not np.isnan(difference.low):
+            assert -1 <= difference.low <= difference.value <= difference.high <= 1
+            assert (difference.p <= 1 - confidence) == (not difference.low <= 0 <= difference.high)
+
+
+@pytest.mark.parametrize("largest_size", [5, 15])  # 18 % and 50 % with Student's interval
+def test_few_clusters_that_differ_in_one_direction_rarely_mislead(largest_size):
+    generator = np.random.default_rng(1)
+    sizes = ([1] * 9 + [largest_size]) * 20
+    clusters, misses = np.repeat(np.arange(200), sizes), 0
+    for _ in range(300):
+        _, test = difference_test(*answers_of_clusters(generator, sizes, (0.03, 0.0)), clusters)
+        low, high = test.interval(0.95)
+        misses += not low <= 0.03 <= high
+    assert misses <= 0.05 * 300
 
 
 def test_the_largest_score():

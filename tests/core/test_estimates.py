@@ -14,6 +14,7 @@ from abovechance.core.estimates import (
     bootstrap_interval,
     clustered_mean,
     clustered_variance,
+    effective_examples,
     interaction,
     intraclass,
     satterthwaite,
@@ -330,3 +331,42 @@ def test_equal_values_have_no_interval_however_they_are_rounded(value, count):
         estimate = clustered_mean([value] * count, clusters)
         assert estimate.standard_error == 0
         assert all(map(isnan, (estimate.low, estimate.high, estimate.p)))
+
+
+def test_examples_in_clusters_are_worth_as_many_as_the_design_effect_leaves():
+    assert effective_examples(VALUES) == pytest.approx(12)
+    assert effective_examples(VALUES, range(12)) == pytest.approx(12)
+    equal = np.repeat(np.arange(4), 3)
+    correlation, squares = intraclass(VALUES, equal), (VALUES - VALUES.mean()) ** 2
+    assert 0 < correlation < 1
+    count = squares.sum() / squares.max()
+    correlation = (count * correlation + 1) / (count + 1)
+    assert effective_examples(VALUES, equal) == pytest.approx(12 / (1 + 2 * correlation))
+    # examples of one cluster that are all the same count as one, and unequal clusters as fewer
+    copies = np.repeat([1.0, -1.0, 1.0, -1.0], 3)
+    assert effective_examples(copies, equal) == pytest.approx(4)
+    assert effective_examples([1.0, -1, -1, 1, 1], list("abbcc")) == pytest.approx(25 / 9)
+    assert effective_examples([0.0] * 4, list("abbb")) == pytest.approx(16 / 10)  # nothing shows otherwise
+    # many values that are independent: all of them
+    values = np.random.default_rng(0).choice([-1.0, 1.0], 40_000)
+    assert effective_examples(values, np.arange(40_000) // 2) == pytest.approx(40_000, rel=0.02)
+
+
+def test_rare_values_that_are_in_no_cluster_do_not_show_that_clusters_are_independent():
+    values, clusters = np.zeros(100), np.repeat(np.arange(55), [1] * 50 + [10] * 5)
+    values[:2] = 1
+    assert effective_examples(values, clusters) == pytest.approx(100**2 / (50 + 5 * 100), rel=0.03)
+    # in clusters in which no other value is 1, ten do
+    values[[50, 60, 70, 80, 90]] = 1
+    assert effective_examples(values, clusters) > 100**2 / (50 + 5 * 28)
+
+
+def test_effective_examples_give_the_variance_of_the_working_model():
+    """Of examples of which two have this correlation in a cluster and none between clusters."""
+    squares = (VALUES - VALUES.mean()) ** 2
+    inside = squares[GROUPS != 4].sum() / squares.max()
+    correlation = (inside * intraclass(VALUES, GROUPS) + 1) / (inside + 1)
+    model = np.where(GROUPS[:, None] == GROUPS, correlation, 0.0)
+    np.fill_diagonal(model, 1.0)
+    names = np.array(list("defgh"))[GROUPS]
+    assert 1 / effective_examples(VALUES, names) == pytest.approx(model.sum() / 144)

@@ -19,7 +19,7 @@ def together(tasks: Sequence[Sample]) -> Sample:
     What tasks share is drawn for all of them together: examples (such as those of two formulations), prompts
     and trainings. A task of right and wrong answers on which few differ, and any task on which nothing
     varies, has an estimated variance that is too small. Therefore, a variance is added on each side of the
-    interval: that of the task whose score interval reaches furthest beyond Student's, as a part of the mean
+    interval: that of the task whose interval reaches furthest beyond Student's, as a part of the mean
     (``Difference.beyond_student``). If tasks share examples, the reaches of all tasks are added.
 
     Raises

@@ -14,7 +14,14 @@ from scipy import stats
 
 from abovechance.compare.prompts import PromptPair
 from abovechance.compare.seeds import seeds_spread
-from abovechance.compare.two_models import ScoreTest, difference_test, exchanged, largest, largest_difference
+from abovechance.compare.two_models import (
+    ScoreTest,
+    StudentTest,
+    difference_test,
+    exchanged,
+    largest,
+    largest_difference,
+)
 from abovechance.core.arrays import Floats, check_same_order, differences, example_labels, floats
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import CONFIDENCE, Spread
@@ -44,7 +51,7 @@ class Difference(NamedTuple):
         (centre, variance) of each pair of numbers of correct answers that round to the scores, as far as one
         of them can be an end of the interval; none if scores are not rounded.
     test
-        The test that its interval inverts, if this is not Student's.
+        The test that gives its interval, if this is of correct and wrong answers.
     few
         Variances that are added below and above the value, because the spread is from few differences.
     """
@@ -55,7 +62,7 @@ class Difference(NamedTuple):
     p: float
     limit: float = np.inf
     possible: tuple[tuple[float, float], ...] = ()
-    test: ScoreTest | None = None
+    test: ScoreTest | StudentTest | None = None
     few: tuple[float, float] = (0.0, 0.0)
 
     @property
@@ -65,14 +72,15 @@ class Difference(NamedTuple):
             value=-self.value,
             centre=-self.centre,
             possible=tuple((-centre, variance) for centre, variance in self.possible),
-            test=self.test and ScoreTest(self.test.worse, self.test.better, self.test.examples),
+            test=self.test and self.test.reversed,
             few=self.few[::-1],
         )
 
     def interval(self, tail: float) -> tuple[float, float]:
         """Return the interval that leaves out this probability on either side; missing if nothing varies."""
         if self.test:
-            return self.test.interval(1 - 2 * tail)
+            low, high = self.test.interval(1 - 2 * tail)
+            return max(low, -self.limit), min(high, self.limit)
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
         below, above = (self.spread.plus(variance).reach(tail) for variance in self.few)
@@ -250,8 +258,8 @@ def paired(
         value = mean.value * scale
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
-        score_test = test if isinstance(test, ScoreTest) else None
-        return Difference(value, value, spread, test.p, limit, test=score_test)
+        of_answers = isinstance(test, ScoreTest) or (test.answers is not None and test.varies)
+        return Difference(value, value, spread, test.p, limit, test=test if of_answers else None)
 
     differences = of_pairs(compared, len(values))
     count = values.shape[1]

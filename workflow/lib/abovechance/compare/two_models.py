@@ -6,7 +6,9 @@ comparison is more precise than two scores with separate intervals.
 The interval, the p-value and the power come from one test. For correct and wrong answers to single examples,
 it is the score test of a difference of paired proportions (Tango, 1998). Its p-value is that of McNemar's
 test (1947) without continuity correction. For other scores, and for clusters of examples, it is Student's t
-test with a clustered standard error. docs/compare.md compares both tests with others.
+test with a clustered standard error. For correct and wrong answers in clusters, the interval is extended to
+the score interval of as many independent examples as the clusters are worth. docs/compare.md compares both
+tests with others.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from abovechance.core.estimates import (
     RESAMPLES,
     Estimate,
     clustered_mean,
+    effective_examples,
     student,
     welch,
 )
@@ -180,9 +183,14 @@ def difference_test(
     """
     by_example = differences(first, second)
     mean = clustered_mean(by_example, clusters, confidence)
-    if np.isin([first, second], (0, correct)).all() and mean.clusters == len(first):
-        return mean, ScoreTest(int((first > second).sum()), int((first < second).sum()), len(first))
-    return mean, StudentTest(mean, by_example)
+    if not np.isin([first, second], (0, correct)).all():
+        return mean, StudentTest(mean, by_example)
+    better, worse = int((by_example > 0).sum()), int((by_example < 0).sum())
+    if mean.clusters == len(first):
+        return mean, ScoreTest(better, worse, len(first))
+    count = effective_examples(by_example, clusters)
+    share = count / len(first)
+    return mean, StudentTest(mean, by_example, ScoreTest(better * share, worse * share, count))
 
 
 @dataclass(frozen=True)
@@ -194,14 +202,19 @@ class ScoreTest:
     better, worse
         On how many examples the first alone is right, and the second alone.
     examples
-        Number of examples.
+        Number of examples. With clusters, these are not whole numbers (``effective_examples``).
     """
 
-    better: int
-    worse: int
-    examples: int
+    better: float
+    worse: float
+    examples: float
 
     name = "score"
+
+    @property
+    def reversed(self) -> ScoreTest:
+        """The test of the second model's score less the first's."""
+        return ScoreTest(self.worse, self.better, self.examples)
 
     @property
     def varies(self) -> bool:
@@ -215,7 +228,11 @@ class ScoreTest:
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the differences that are not rejected."""
-        reach, middle = stats.norm.isf((1 - confidence) / 2), (self.better - self.worse) / self.examples
+        return self.within(float(stats.norm.isf((1 - confidence) / 2)))
+
+    def within(self, reach: float) -> tuple[float, float]:
+        """Return the least and the largest difference with a statistic of at most this size."""
+        middle = (self.better - self.worse) / self.examples
         ends = []
         for end, sign in ((-1.0, 1), (1.0, -1)):
             outer, inner = end * (1 - 1e-12), end + (middle - end) * (1 - 1e-12)
@@ -268,7 +285,7 @@ class ScoreTest:
         """
 
         def lacking(delta: float) -> float:
-            return self.power(delta, self.examples, confidence) - power
+            return self.power(delta, int(self.examples), confidence) - power
 
         if self.better + self.worse == 0 or lacking(1.0) < 0 or lacking(LEAST_DIFFERENCE) >= 0:
             return np.nan
@@ -292,10 +309,21 @@ class StudentTest:
         The mean of differences.
     differences
         (examples,) which they are.
+    answers
+        For correct and wrong answers, the score test of as many independent examples as the clusters are
+        worth. If few clusters differ, Student's interval is too short on the side of more differences,
+        because the estimated variance is too small. Then the score interval is longer.
     """
 
     mean: Estimate
     differences: Floats
+    answers: ScoreTest | None = None
+
+    @property
+    def reversed(self) -> StudentTest:
+        """The test of the second model's score less the first's."""
+        mean = self.mean._replace(value=-self.mean.value, low=-self.mean.high, high=-self.mean.low)
+        return StudentTest(mean, -self.differences, self.answers and self.answers.reversed)
 
     @property
     def name(self) -> str:
@@ -315,11 +343,20 @@ class StudentTest:
         return self.mean.p
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return the mean and what Student's quantile adds; missing if differences do not vary."""
+        """Return Student's interval, extended to the score interval; missing if differences do not vary.
+
+        An end that would pass 0 stays Student's if the test rejects a difference of 0.
+        """
         if not self.varies:
             return np.nan, np.nan
         mean = student(*self.mean[:2], self.mean.freedom, confidence)
-        return mean.low, mean.high
+        if self.answers is None:
+            return mean.low, mean.high
+        low, high = self.answers.within(float(stats.t.isf((1 - confidence) / 2, self.mean.freedom)))
+        return (
+            min(mean.low, low) if mean.low <= 0 or low > 0 else mean.low,
+            max(mean.high, high) if mean.high >= 0 or high < 0 else mean.high,
+        )
 
     def power(self, delta: float, times: float, confidence: float) -> float:
         """Return the probability that the test rejects with ``times`` as many clusters."""

@@ -268,6 +268,31 @@ def intraclass(values: ArrayLike, groups: ArrayLike) -> float:
     return float(np.clip((float((sums**2).sum()) - squares) / pairs / (squares / len(residuals)), 0.0, 1.0))
 
 
+def effective_examples(values: ArrayLike, clusters: ArrayLike | None = None) -> float:
+    """Return how many independent examples estimate a mean as precisely as examples in clusters.
+
+    It is the number of examples divided by Kish's design effect (1965), by the working model of
+    ``clustered_variance``. With clusters of n examples each, the design effect is 1 + (n - 1) r. Here r is
+    ``intraclass``, moved towards 1 as by one more value which shows that examples of a cluster are equal.
+    This matters if few values in clusters of several examples are far from the mean.
+
+    Parameters
+    ----------
+    values
+        (examples,) numbers.
+    clusters
+        (examples,) the same for examples that belong together; without it, each is by itself.
+    """
+    numeric = floats(values)
+    groups, _ = numbered(numeric.size, clusters)
+    sizes = np.bincount(groups)
+    shares, squares = sizes / numeric.size, (numeric - numeric.mean()) ** 2
+    # as many values that are furthest from the mean have the same variance
+    values_in_clusters = squares[sizes[groups] > 1].sum() / squares.max() if squares.any() else 0.0
+    correlation = (intraclass(numeric, groups) * values_in_clusters + 1) / (values_in_clusters + 1)
+    return float(1 / (shares**2 * (correlation + (1 - correlation) / sizes)).sum())
+
+
 def satterthwaite(
     variances: Sequence[float], freedoms: Sequence[float], variance: float | None = None
 ) -> float:
