@@ -357,6 +357,27 @@ def test_a_search_that_drops_candidates_after_a_few_examples(shares):
     assert abs(np.mean(errors)) < 0.03
 
 
+@pytest.mark.thorough
+def test_the_corrected_score_of_successive_halving_as_the_page_states_it():
+    """32 candidates, all right on 80 %; after 4, 8, 16 and 48 examples, the worse half is dropped."""
+    generator = np.random.default_rng(7)
+    rounds, errors = [4, 4, 8, 16, 32], []
+    for seed in range(100):
+        scores, last = np.full((32, 64), nan), 0
+        candidates = np.arange(32)
+        for count in rounds:
+            scores[candidates, last : last + count] = generator.random((len(candidates), count)) < 0.8
+            last += count
+            means = np.nanmean(scores[candidates], axis=1) + 1e-6 * generator.random(len(candidates))
+            candidates = candidates[np.argsort(-means)[: max(2, len(candidates) // 2)]]
+        result = debiased_score(Candidates.from_scores(scores), splits=50, seed=seed)
+        errors.append((result.value - 0.8, result.observed - 0.8, not result.low <= 0.8 <= result.high))
+    corrected, observed, missed = np.mean(errors, axis=0)
+    assert 0.01 < corrected < 0.035
+    assert 0.06 < observed < 0.09
+    assert missed <= 0.05
+
+
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_debiased_difference(kind, start):

@@ -201,6 +201,38 @@ def test_levels_fall():
     assert all(later < earlier for earlier, later in pairwise(levels))
 
 
+@pytest.mark.parametrize(
+    ("scores", "least"),
+    [
+        ([0.0] * 10, 0.5**10),  # a candidate that is right on all of them
+        ([1.0] * 98 + [0.0] * 2, 0.25),
+        ([1.0] * 100, 1.0),
+        ([0.8] * 20, better_p(np.full(20, 0.2))),
+        ([0.5] * 10 + [0.0] * 3, better_p([0.5] * 10 + [1.0] * 3)),
+        ([0.9] * 3 + [0.0] * 5, 0.5**5),  # a candidate that is better only where the incumbent is wrong
+    ],
+)
+def test_a_gate_is_spent_if_the_best_possible_candidate_does_not_pass(scores, least):
+    incumbent = as_scores(np.array(scores))
+    for factor, is_spent in ((1.001, False), (0.999, True)):
+        alpha = min(least * factor, 0.9999)
+        gate = Gate("start", incumbent, alpha=alpha, planned=1)
+        assert gate.is_spent is (is_spent or alpha < least)
+        generator = np.random.default_rng(0)
+        rivals = [np.ones(len(scores)), np.where(np.array(scores) == 0, 1.0, scores)]
+        rivals += [np.clip(np.array(scores) + generator.random(len(scores)), 0, 1) for _ in range(20)]
+        passes = [better_p(rival - np.array(scores)) <= gate.level for rival in rivals]
+        assert any(passes) is not gate.is_spent
+
+
+@pytest.mark.parametrize("examples", [10, 1074, 1075, 5000])
+def test_a_gate_without_planned_candidates_left_is_spent(examples):
+    gate = Gate("start", as_scores(np.zeros(examples)), planned=1)
+    assert not gate.is_spent
+    gate.consider("next", as_scores(np.zeros(examples)))
+    assert gate.is_spent
+
+
 def test_numbers_of_numpy_are_numbers(tmp_path):
     gate = Gate("seed", {"a": 1.0}, alpha=np.float32(0.25), planned=np.int64(3))
     gate.save(tmp_path / "gate.json")

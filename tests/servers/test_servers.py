@@ -120,6 +120,14 @@ def test_texts_with_parts_of_characters_are_scored(kind, server, folder, tmp_pat
     np.testing.assert_allclose(served["logprob"], exact["logprob"], atol=1e-3)
 
 
+def test_llama_cpps_second_requests_for_parts_of_characters_are_counted(server, folder):
+    adapter = ADAPTERS["llama.cpp"](Transport(backend(server, folder, "llama.cpp").settings))
+    tokens = server.tokenizer("Q: is it so? 漢字")["input_ids"]
+    answer = adapter.prompt_logprobs(tokens, len(tokens) - 6)
+    assert answer.requests == len(server.requests) > 6
+    assert answer.read == sum(len(request["prompt"]) for request in server.requests)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failed_check_names_the_known_problem(kind, server, folder, tmp_path):
     server.defects = {"zeros"}

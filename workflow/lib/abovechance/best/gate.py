@@ -123,8 +123,11 @@ class Gate:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no further candidate can replace the incumbent, even if it is better on every example."""
-        return 0.5 ** len(self.scores) > self.level
+        """Whether no further candidate can replace the incumbent, even with the highest possible scores."""
+        scores = np.array([*self.scores.values()])
+        # all examples right, or only those that the incumbent has wholly wrong (then it is the sign test)
+        least = min(better_p(1 - scores), 0.5 ** int((scores == 0).sum()))
+        return not self.level or least > self.level
 
     @property
     def names(self) -> set[str]:

@@ -164,7 +164,7 @@ class Adapter(ABC):
         for value in logprobs:
             if value is None:
                 continue
-            if not isinstance(value, int | float) or not math.isfinite(value) or value > SLACK:
+            if not isinstance(value, int | float) or math.isnan(value) or value > SLACK:
                 raise self._wrong(
                     f"it gives the log-probability {printable(str(value))[:40]}; expected at most 0"
                 )
@@ -374,13 +374,12 @@ class LlamaCpp(Adapter):
     @_read
     def prompt_logprobs(self, tokens: Sequence[int], start: int) -> Answer:
         answers = [self._forced(tokens[:place], tokens[place]) for place in range(start, len(tokens))]
-        cached = [answer.cached for answer in answers if answer.cached is not None]
         return Answer(
             self._every([value for answer in answers for value in answer.logprobs]),
             sum(answer.read for answer in answers),
-            sum(cached) if cached else None,
+            _sum_of_known([answer.cached for answer in answers]),
             texts=tuple(text for answer in answers for text in answer.texts),
-            requests=len(answers),
+            requests=sum(answer.requests for answer in answers),
         )
 
     @_read
@@ -405,7 +404,9 @@ class LlamaCpp(Adapter):
     def _forced(self, tokens: Sequence[int], token: int) -> Answer:
         entry, answer = self._next(tokens, token, 1)
         if not entry:  # the token is a part of a character
-            return self._of_next(tokens, [token], MORE_THAN_ALL)
+            second = self._of_next(tokens, [token], MORE_THAN_ALL)
+            cached = _sum_of_known([_cached(answer), second.cached])
+            return replace(second, requests=2, read=2 * len(tokens), cached=cached)
         texts = (str(entry.get("token", "")),)
         return self._answer([entry["logprob"]], (), answer, tokens, texts)
 
@@ -417,8 +418,8 @@ class LlamaCpp(Adapter):
         tokens: Sequence[int],
         texts: tuple[str, ...] = (),
     ) -> Answer:
-        read, cached = answer.get("tokens_evaluated"), _count((answer.get("timings") or {}).get("cache_n"))
-        return Answer(self._checked(values, read, tokens), len(tokens), cached, self._top(top), texts=texts)
+        checked = self._checked(values, answer.get("tokens_evaluated"), tokens)
+        return Answer(checked, len(tokens), _cached(answer), self._top(top), texts=texts)
 
     @_read
     def likely(self, tokens: Sequence[int], _vocabulary: int) -> tuple[Answer, bool]:
@@ -487,6 +488,17 @@ def _usage(answer: Mapping[str, Any]) -> tuple[Any, int | None]:
 def _count(value: Any) -> int | None:
     """Return a number of tokens; None if a server does not say it."""
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def _cached(answer: Mapping[str, Any]) -> int | None:
+    """Return how many tokens llama.cpp had in its cache."""
+    return _count((answer.get("timings") or {}).get("cache_n"))
+
+
+def _sum_of_known(numbers: Sequence[int | None]) -> int | None:
+    """Return the sum of the numbers that a server says; None if it says none."""
+    stated = [number for number in numbers if number is not None]
+    return sum(stated) if stated else None
 
 
 def _object(answer: Any, adapter: Adapter) -> Mapping[str, Any]:
