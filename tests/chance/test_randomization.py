@@ -654,12 +654,33 @@ def test_labels_that_no_two_examples_can_exchange_move_along_cycles():
     assert test.power > 0.9
 
 
-@pytest.mark.parametrize(("offset", "kind"), [(2**60, np.int64), (2**63, np.uint64)])
-def test_large_numbers_of_texts_are_not_rounded(offset, kind):
+@pytest.mark.parametrize(
+    "renamed",
+    [
+        lambda texts: texts + 2**60,
+        lambda texts: texts.astype(np.uint64) + np.uint64(2**63),
+        lambda texts: texts.astype(object) + 2**60,
+        lambda texts: (texts.astype(object) + 2**80).tolist(),
+        lambda texts: pd.DataFrame(texts + 2**60),
+        lambda texts: pd.DataFrame(texts + 2**60, dtype="Int64"),
+        lambda texts: pd.DataFrame(texts + 2**60, dtype="int64[pyarrow]"),
+    ],
+)
+def test_large_numbers_of_texts_are_not_rounded(renamed):
     """Texts may be numbered by hashes."""
     study = own_distractors(40, 0.3, 1, answers=6)
-    renamed = replace(study, texts=np.asarray(study.texts).astype(kind) + kind(offset))
-    assert randomization_test(renamed, draws=200) == randomization_test(study, draws=200)
+    with_hashes = replace(study, texts=renamed(np.asarray(study.texts)))
+    assert randomization_test(with_hashes, draws=200) == randomization_test(study, draws=200)
+
+
+@pytest.mark.parametrize("name", ["predicted", "evaluated", "correct", "available", "texts"])
+def test_masked_values_are_missing(name):
+    study = own_distractors(40, 0.3, 1, answers=6)
+    value = np.asarray(getattr(study, name))
+    masked = np.ma.array(value, mask=np.arange(value.shape[1]) == 1 + np.zeros((len(value), 1)))
+    for of_kind in (masked, [*masked]):
+        with pytest.raises(InputError, match=f"{name} has a missing value"):
+            replace(study, **{name: of_kind})
 
 
 @pytest.mark.slow

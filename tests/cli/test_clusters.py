@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from abovechance.best.study import selected
 from abovechance.items import associations
@@ -14,8 +15,10 @@ from abovechance.pvi.overview import summarize_examples
 from abovechance.results.predictions import PREDICTIONS
 from abovechance.study.clusters import clusters_of
 from abovechance.study.tasks import TASKS, as_table
+from abovechance.variance import study as study_scores
 from abovechance.variance.answers import NEEDED
 from abovechance.variance.study import score_setting
+from abovechance.variance.summary import of_evaluations
 from tests.running import run
 
 
@@ -88,14 +91,72 @@ def test_the_best_prompt_of_a_series_is_compared_with_guessers_that_answer_clust
     _, predictions, task = study
     clusters = task.set_index("example")["cluster"]
     likelihoods = pd.DataFrame(columns=["prompt", *NEEDED])
-    for of_examples, number in ((clusters, 48 / 47 * 7), (clusters * 0 + np.arange(48), 48)):
+    few = stats.t(7).isf(0.025) / stats.norm.isf(0.025)  # the variance over eight clusters is little known
+    of_kinds = {"eight": clusters, "each": clusters * 0 + np.arange(48), "one": clusters * 0}
+    numbers = {"eight": 48 / 47 * 7 / few**2, "each": 48, "one": 1}
+    for name, of_examples in of_kinds.items():
         scores = score_setting(predictions, likelihoods, of_examples).set_index("metric")
-        assert scores.loc["best_accuracy", "effective_examples"] == pytest.approx(number)
-        assert scores.loc["best_accuracy", "examples"] == 48
+        for metric in ("accuracy", "best_accuracy"):
+            assert scores.loc[metric, "effective_examples"] == pytest.approx(numbers[name])
+            assert scores.loc[metric, "examples"] == 48
     fewer = predictions[(predictions["prompt"] > 0) | (predictions["example"] != "e0")]
     scores = score_setting(fewer, likelihoods, clusters).set_index("metric")
     assert scores.loc["best_accuracy", "examples"] == -1
     assert np.isnan(scores.loc["best_accuracy", "effective_examples"])
+
+
+@pytest.mark.parametrize("sizes", [[60], [30] * 2, [20] * 3, [15] * 4, [3] * 20])
+@pytest.mark.parametrize("prompts", [1, 4])
+def test_guesses_of_whole_clusters_do_not_leave_chance(sizes, prompts, monkeypatch):
+    monkeypatch.setattr(study_scores, "bootstrap_interval", lambda *_, **__: (0, 0))
+    examples, likelihoods = [str(number) for number in range(60)], pd.DataFrame(columns=["prompt", *NEEDED])
+    clusters = pd.Series(np.repeat(np.arange(len(sizes)), sizes), index=examples)
+    leaving = np.zeros(2)
+    for seed in range(20):
+        generator, parts = np.random.default_rng(seed), []
+        for checkpoint in range(3):
+            guesses = generator.random((prompts, len(sizes)))[:, clusters] < 0.5
+            guesses ^= generator.random(guesses.shape) < 0.1
+            table = pd.concat(
+                pd.DataFrame({"example": examples, "prompt": prompt, "correct": row, "chance": 0.5})
+                for prompt, row in enumerate(guesses)
+            )
+            scores = score_setting(table, likelihoods, clusters)
+            parts.append(scores.assign(model="m", seed=0, checkpoint=checkpoint, shots=0, task="t"))
+        measured = of_evaluations(pd.concat(parts)).set_index("metric")["leaves_chance"]
+        leaving += measured[["accuracy", "best_accuracy"]].notna()
+    assert leaving.max() <= 2
+
+
+def test_accuracies_of_one_prompt_leave_chance_where_its_best_accuracy_does(monkeypatch):
+    """Of 20 clusters whose examples are independent, at ten checkpoints: the inflation is a mean of these."""
+    monkeypatch.setattr(study_scores, "bootstrap_interval", lambda *_, **__: (0, 0))
+    examples, likelihoods = [str(number) for number in range(200)], pd.DataFrame(columns=["prompt", *NEEDED])
+    clusters, leaving = pd.Series(np.arange(200) // 10, index=examples), []
+    for seed in range(10):
+        generator, parts = np.random.default_rng(seed), []
+        for checkpoint in range(10):
+            correct = generator.random(200) < 0.5 + 0.015 * checkpoint
+            table = pd.DataFrame({"example": examples, "prompt": 0, "correct": correct, "chance": 0.5})
+            scores = score_setting(table, likelihoods, clusters)
+            parts.append(scores.assign(model="m", seed=0, checkpoint=checkpoint, shots=0, task="t"))
+        measured = of_evaluations(pd.concat(parts)).set_index("metric")["leaves_chance"]
+        assert (
+            measured.iloc[0] is measured.iloc[1] is pd.NA or measured["accuracy"] == measured["best_accuracy"]
+        )
+        leaving.append(measured.notna()["accuracy"])
+    assert np.mean(leaving) >= 0.7
+
+
+def test_an_item_without_a_cluster_is_by_itself():
+    generator = np.random.default_rng(0)
+    table = pd.DataFrame({"corrected": generator.normal(size=40), "constant": False})
+    table["length"] = np.where(np.arange(40) < 30, table["corrected"], generator.normal(size=40))
+    by_itself = associations(table.assign(cluster=[*range(2, 32), *np.repeat([0, 1], 5)]))
+    assert by_itself["p"].item() < 0.01
+    for unknown, names in ((None, ["a", "b"]), (np.nan, [0, 1]), (pd.NA, [(0, 1), (0, 2)])):
+        clusters = pd.Series([unknown] * 30 + [names[0]] * 5 + [names[1]] * 5)
+        assert associations(table.assign(cluster=clusters)).equals(by_itself)
 
 
 def test_features_that_all_clusters_have_alike_cannot_be_tested():

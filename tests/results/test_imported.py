@@ -26,13 +26,15 @@ def written(tmp_path, **columns):
     return path
 
 
-def test_a_file_without_metadata_is_read(tmp_path):
+@pytest.mark.parametrize("store_schema", [True, False])  # Arrow's, which only programs with Arrow write
+def test_a_file_without_metadata_is_read(tmp_path, store_schema):
     """As other programs than pandas write it."""
     path = written(tmp_path)
     expected = pd.concat(read_imported(path))
-    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path, store_schema=store_schema)
     assert pd.concat(read_imported(path)).equals(expected)
     assert metrics_of(path) == {}
+    assert settings_in(path) == (["m"], ["t"], [0])
 
 
 def test_columns_of_fewer_bits_and_categories_are_read(tmp_path):

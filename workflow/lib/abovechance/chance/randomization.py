@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -69,12 +70,16 @@ SIMULATED_PROMPTS = 200
 
 def _whole(name: str, value: Any) -> Any:
     """Return labels as an array; InputError if one is missing or is no number."""
-    array = np.asarray(value)
-    if array.dtype.kind in "biu":  # as floats, large ones would be rounded
-        return array
     numbers = floats(value)
     if np.isnan(numbers).any():
         raise InputError(f"{name} has a missing value; expected one for each")
+    array = np.asarray(value)
+    if array.dtype.kind in "biu":  # as floats, large ones would be rounded
+        return array
+    if name == "texts" and all(isinstance(number, Integral) for number in array.flat):
+        return np.unique(array, return_inverse=True)[1].reshape(
+            array.shape
+        )  # of more than 64 bits, or objects
     is_whole = np.isfinite(numbers) & (numbers == np.floor(numbers))
     return numbers.astype(np.int64) if is_whole.all() else numbers
 

@@ -28,7 +28,7 @@ from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
 
-ENOUGH = 20  # examples that all prompts have, for components of variance
+ENOUGH = 20  # examples (or clusters) that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
 INFERENCE = {
     "difference": Column.number("score of the first or better model minus score of the other model"),
@@ -269,11 +269,10 @@ def _on_task(
         pairs["flips_prompts"] = _flips(responses, pairs)
     if seed_deviation is not None:
         pairs["below_seed"] = differences(pairs["difference"], seed_deviation) < 0
-    complete, components = responses.complete, pd.DataFrame(columns=[*COMPONENTS])
-    if len(responses.prompts) > 1 and complete.shape[2] >= ENOUGH:
-        components = variance_components(
-            complete, ["models", "prompts", "examples"], not responses.has_clusters
-        )
+    components = pd.DataFrame(columns=[*COMPONENTS])
+    unit, by_unit = responses.by_unit(responses.scores)
+    if len(responses.prompts) > 1 and by_unit.shape[2] >= ENOUGH:
+        components = variance_components(by_unit, ["models", "prompts", unit])
     comparison = TaskComparison(
         task=responses.task,
         shots=responses.shots,
@@ -434,20 +433,20 @@ def seed_components(responses: Responses) -> pd.DataFrame:
     -------
     DataFrame
         The columns of ``SEED_COMPONENTS``; no rows for models with one seed, and where fewer than two
-        examples are evaluated under all prompts.
+        examples, or clusters of these, are evaluated under all prompts.
     """
     parts = []
     repeated = "seeds" if responses.repeats == TRAININGS else "prompts"
     for model, scores in zip(responses.models, responses.seeds, strict=True):
-        complete = scores[:, :, np.isfinite(scores).all(axis=(0, 1))]
-        seeds, prompts, examples = complete.shape
-        if seeds > 1 and examples > 1:
-            factors = [repeated, "prompts", "examples"]
+        unit, by_unit = responses.by_unit(scores)
+        (seeds, prompts), examples = scores.shape[:2], int(np.isfinite(scores).all(axis=(0, 1)).sum())
+        if seeds > 1 and by_unit.shape[2] > 1:
+            factors = [repeated, "prompts", unit]
             if prompts == 1:
-                complete, factors = complete[:, 0], [repeated, "examples"]
+                by_unit, factors = by_unit[:, 0], [repeated, unit]
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
             if responses.repeats != TRAININGS:
                 counts |= {"seeds": prompts, "prompts": seeds}
-            parts.append(variance_components(complete, factors, not responses.has_clusters).assign(**counts))
+            parts.append(variance_components(by_unit, factors).assign(**counts))
     columns = [*SEED_COMPONENTS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

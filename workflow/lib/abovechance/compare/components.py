@@ -15,21 +15,19 @@ from abovechance.core.errors import InputError
 
 COMPONENTS = {
     "source": Column.text(
-        "source of the variance: one factor (such as prompts) or an interaction of factors"
+        "source of the variance: one factor (such as prompts) or an interaction of factors; clusters replace "
+        "examples that form clusters"
     ),
     "variance": Column.number(
-        "estimated variance component of a single answer; it can be slightly negative if the true value is "
-        "near 0"
+        "estimated variance component of a single answer, or of the mean over a cluster's answers; it can be "
+        "slightly negative if the true value is near 0"
     ),
     "share": Column.share("share of this component in the sum of all components"),
-    "deviation": Column.number(
-        "standard deviation of the mean over all answers if only this source varied; missing for examples if "
-        "they form clusters"
-    ),
+    "deviation": Column.number("standard deviation of the mean over all answers if only this source varied"),
 }
 
 
-def variance_components(scores: ArrayLike, factors: Sequence[str], independent: bool = True) -> pd.DataFrame:
+def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
     """Return the variance components of a single score, for crossed factors and their interactions.
 
     The model has crossed random effects without replication. A score is the sum of an effect of each factor
@@ -43,9 +41,6 @@ def variance_components(scores: ArrayLike, factors: Sequence[str], independent: 
         examples). All scores are needed.
     factors
         Names of the dimensions, such as ``prompts`` and ``examples``.
-    independent
-        Whether the levels of the last factor are independent. If they form clusters, the deviations of its
-        terms are missing, because whole clusters would be drawn again.
 
     Returns
     -------
@@ -86,9 +81,7 @@ def variance_components(scores: ArrayLike, factors: Sequence[str], independent: 
             "source": " x ".join(factors[axis] for axis in term),
             "variance": variance[term],
             "share": max(variance[term], 0.0) / total if total else np.nan,
-            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size)
-            if independent or axes[-1] not in term
-            else np.nan,
+            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size),
         }
         for term in terms
     ]

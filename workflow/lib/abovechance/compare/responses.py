@@ -12,7 +12,7 @@ import pandas as pd
 from abovechance.compare.two_models import are_shares
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
-from abovechance.core.resampling import clusters_of_names
+from abovechance.core.resampling import cluster_sums, clusters_of_names
 from abovechance.core.words import counted, joined, natural_key
 
 ALL_PROMPTS = "all prompts"  # of a model whose prompts are others than another's
@@ -105,10 +105,19 @@ class Responses:
         """Whether all scores are in [0, 1]."""
         return are_shares(self.scores)
 
-    @property
-    def complete(self) -> Floats:
-        """(models, prompts, examples) the scores of the examples that all prompts are evaluated on."""
-        return self.scores[:, :, np.isfinite(self.scores).all(axis=(0, 1))]
+    def by_unit(self, scores: Floats) -> tuple[str, Floats]:
+        """Return what is independent, "examples" or "clusters", and (..., units) scores, as means over each.
+
+        Parameters
+        ----------
+        scores
+            (..., examples) numbers. Only the examples on which none is missing count.
+        """
+        complete = np.isfinite(scores).all(axis=tuple(range(scores.ndim - 1)))
+        if not self.has_clusters:
+            return "examples", scores[..., complete]
+        sums, sizes = cluster_sums(scores[..., complete], self.clusters[complete])
+        return "clusters", sums / sizes
 
 
 class TooFewInCommon(InputError):

@@ -154,8 +154,9 @@ def _opened(path: str | Path, of_users: bool = False) -> Iterator[pq.ParquetFile
         ):
             raise ValueError("its numbers of rows contradict each other")
         stored = metadata.get(CHECKSUM.encode())
-        is_of_users = (of_users or b"pandas" in metadata) and b"made_from" not in metadata
-        if b"ARROW:schema" not in metadata or (stored is None and not is_of_users):
+        is_of_others = of_users or metadata.keys() >= {b"pandas", b"ARROW:schema"}
+        has_lost = b"made_from" in metadata or not is_of_others
+        if has_lost if stored is None else b"ARROW:schema" not in metadata:
             raise ValueError("it has lost its checksum")
         if stored is not None:
             size = path.stat().st_size - file.metadata.serialized_size - 8

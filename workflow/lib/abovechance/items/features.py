@@ -116,7 +116,8 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     ----------
     items
         A row for each: ``corrected``, ``constant``, and what is known of ``answer``, ``subtask``,
-        ``difficulty``, ``length`` and ``choices``, and the ``cluster`` of examples that belong together.
+        ``difficulty``, ``length`` and ``choices``, and the ``cluster`` of examples that belong together (an
+        item without one is by itself).
 
     Returns
     -------
@@ -131,8 +132,10 @@ def associations(items: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     if lacks := sorted({"corrected", "constant"} - {*items}):
         raise InputError(f"items lack the column '{lacks[0]}'; expected the columns of item_statistics")
     varied = items[~items["constant"] & items["corrected"].notna()]
-    if "cluster" not in varied:
-        varied = varied.assign(cluster=np.arange(len(varied)))
+    codes, clusters = pd.factorize(varied["cluster"] if "cluster" in varied else np.arange(len(varied)))
+    unknown = codes < 0
+    codes[unknown] = len(clusters) + np.arange(unknown.sum())
+    varied = varied.assign(cluster=codes)
     rows: list[dict[str, object]] = []
     for name in (name for name in GROUPS if name in varied):
         defined = varied[varied[name].notna()]

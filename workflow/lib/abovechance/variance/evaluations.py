@@ -23,8 +23,8 @@ SCORE = {
     ),
     "examples": Column.whole("number of examples; -1 if unknown"),
     "effective_examples": Column.number(
-        "for best_accuracy: number of independent examples with which the accuracies of prompts would have "
-        "the same variance"
+        "for accuracies of a study: number of independent examples with which the accuracies of prompts "
+        "would have the same variance"
     ),
     "prompts": Column.whole("number of prompts"),
     "chance": Column.share("chance of a lucky guess, if known"),

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri, stdtrit
 
-from abovechance.core.estimates import bootstrap_interval, clustered_mean
+from abovechance.core.estimates import CONFIDENCE, bootstrap_interval, clustered_mean
 from abovechance.core.resampling import clusters_of_names
 from abovechance.core.tables import TableSchema, setting_columns
 from abovechance.variance.answers import continuous
 from abovechance.variance.evaluations import BEST, EVALUATIONS, SCORE
 
+TAIL = (1 - CONFIDENCE) / 2
 RESAMPLES = 2000  # of intervals that are averaged over seeds and checkpoints
 # {metric: whether less is better}
 METRICS = {"accuracy": False, "correct": False, "predicted": False} | dict.fromkeys(
@@ -61,6 +63,7 @@ def score_setting(
     if tables:
         parts.append(pd.concat(tables, ignore_index=True))
     common = {"prompts": typed["prompt"].nunique(), "chance": float(typed["chance"].mean())}
+    worth = _worth(typed, clusters)
     lines: list[dict[str, Any]] = []
     for table in parts:
         by_example = table.drop(columns="prompt").groupby("example", sort=False).mean()
@@ -70,26 +73,34 @@ def score_setting(
             low, high = bootstrap_interval(by_example[metric], of_examples, resamples=RESAMPLES)
             line = {"metric": str(metric), "value": mean.value, "error": mean.standard_error}
             line |= {"examples": mean.examples, "bootstrap": (high - low) / 2}
+            line["effective_examples"] = mean.examples * worth if metric == "accuracy" else np.nan
             lines.append(line | common | {"lower_is_better": METRICS[str(metric)]})
     of_prompts = typed.groupby("prompt")["correct"].agg(["mean", "size"])
     # a prompt is not evaluated on its own demonstrations
     examples = int(of_prompts["size"].iloc[0]) if of_prompts["size"].nunique() == 1 else -1
     counted = {"value": of_prompts["mean"].max(), "error": np.nan, "bootstrap": np.nan, "examples": examples}
-    counted["effective_examples"] = examples / _inflation(typed, clusters) if examples > 0 else np.nan
+    counted["effective_examples"] = examples * worth if examples > 0 else np.nan
     lines.append({"metric": BEST, **counted, **common, "lower_is_better": False})
     return pd.DataFrame(lines)
 
 
-def _inflation(correct: pd.DataFrame, clusters: pd.Series[int]) -> float:
-    """Return the variance of prompts' accuracies, relative to that of independent examples; at least 1."""
-    clustered, independent = 0.0, 0.0
+def _worth(correct: pd.DataFrame, clusters: pd.Series[int]) -> float:
+    """Return how many independent examples give prompts' accuracies the variance that they have, per example.
+
+    The variance over few clusters is little known, so it counts more, by the squared quantile of Student's
+    distribution. A single cluster, and answers that do not vary, count as if clusters were answered alike.
+    """
+    clustered, independent, per_cluster = 0.0, 0.0, 1.0
     for _, rows in correct.groupby("prompt"):
-        values = rows["correct"].to_numpy()
-        if len(values) > 1:
-            estimate = clustered_mean(values, clusters_of_names(rows["example"], clusters))
-            clustered += np.nan_to_num(estimate.standard_error) ** 2
+        values, of_examples = rows["correct"].to_numpy(), clusters_of_names(rows["example"], clusters)
+        shares = np.bincount(of_examples) / len(values)
+        per_cluster = min(per_cluster, 1 / (shares**2).sum() / len(values))
+        estimate = clustered_mean(values, of_examples)
+        if estimate.standard_error > 0 and estimate.clusters < len(values):
+            few = stdtrit(estimate.freedom, TAIL) / ndtri(TAIL)
+            clustered += (few * estimate.standard_error) ** 2
             independent += values.var() / (len(values) - 1)
-    return max(1.0, clustered / independent) if independent else 1.0
+    return independent / clustered if clustered else per_cluster
 
 
 def evaluations(table: pd.DataFrame, series: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

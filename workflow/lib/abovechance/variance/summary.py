@@ -229,9 +229,10 @@ def _independent(rows: pd.DataFrame, examples: int) -> int:
 
     Examples of a cluster can be answered alike, so guessing reaches a high accuracy more often.
     """
-    effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).min()
-    if np.isfinite(effective):
-        return max(1, int(effective + 1e-9))
+    effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).dropna()
+    if len(effective):
+        inflation = float((examples / effective).mean())
+        return examples if inflation < INFLATED else max(1, int(examples / inflation + 1e-9))
     value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
     has_error = np.isfinite(error) & (value > 0) & (value < 1)
     if examples < 2 or not has_error.any():
