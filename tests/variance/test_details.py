@@ -24,7 +24,7 @@ from abovechance.variance.evaluations import (
 from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, agreement, change
 from abovechance.variance.results_files import LOOKS_LIKE, read_evaluations
 from abovechance.variance.study import RESAMPLES, evaluations, score_setting
-from abovechance.variance.summary import SERIES, of_evaluations
+from abovechance.variance.summary import SERIES, notes_on_sizes, of_evaluations
 
 nan = np.nan
 
@@ -494,3 +494,25 @@ def test_answers_that_are_wrong():
         with pytest.raises(InputError) as error:
             continuous(table)
         assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("tasks", "sentence"), [("a", "m on a: "), ("ab", "m on a and 1 more: "), ("abc", "m on a and 2 more: ")]
+)
+def test_a_note_names_one_of_the_tasks_of_unknown_size(tasks, sentence):
+    rows = [{"model": "m", "task": task, "examples": -1} for task in tasks]
+    rows.append({"model": "n", "task": "a", "examples": 2})
+    table = pd.DataFrame(rows).assign(metric="acc", value=0.5, seed=0, checkpoint=1, shots=0, prompts=1)
+    (note,) = notes_on_sizes(table)
+    assert note == sentence + "the number of examples is unknown, so leaves_chance is missing"
+    (note,) = notes_on_sizes(table[table["model"] == "m"])
+    assert note.startswith(sentence.removeprefix("m on "))
+
+
+def test_the_analytic_error_pairs_accuracies_with_numbers_of_examples():
+    accuracy, examples = pd.Series([0.5, 0.9], ["a", "b"]), pd.Series([100, 400], ["a", "b"])
+    reach = stats.norm.isf(0.025)
+    expected = pytest.approx([0.05 * reach, 0.015 * reach])
+    assert measures.analytic_error(accuracy, examples).tolist() == expected
+    with pytest.raises(InputError, match="have the label"):
+        measures.analytic_error(accuracy, examples[::-1])
