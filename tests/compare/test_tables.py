@@ -56,6 +56,12 @@ def two(responses: Responses, **options: float) -> TwoModelComparison:
     return comparison
 
 
+def by_cluster(scores: np.ndarray, first: int = 0) -> np.ndarray:
+    """(..., clusters) means over the examples of each, from the first one that counts."""
+    pieces = [scores[..., max(place, first) : place + 2] for place in range(0, 30, 2) if place + 2 > first]
+    return np.stack([piece.mean(axis=-1) for piece in pieces], axis=-1)
+
+
 def row_of(first: np.ndarray, second: np.ndarray, confidence: float = 0.95, power: float = 0.8) -> dict:
     """The columns of ``PAIR`` from a comparison of two models."""
     pair = compare(first, second, CLUSTERS, confidence, power)
@@ -127,7 +133,7 @@ def test_two_models_under_a_few_prompts():
     places = ["ab".index(model) for model in comparison.models]
     assert comparison.pairs["flips_prompts"].tolist() == [below[places[0], places[1]]]
     cube = np.stack([first[0], second[0]])
-    components = variance_components(cube, ["models", "prompts", "examples"], independent=False)
+    components = variance_components(by_cluster(cube), ["models", "prompts", "clusters"])
     pd.testing.assert_frame_equal(comparison.components, components)
 
 
@@ -360,12 +366,13 @@ def test_components_of_seeds():
     first, second = answers(11, 3, 2), answers(12, 1, 2)
     first[:, 0, :5] = np.nan
     table = seed_components(task_of("t", [first, second]))
-    expected = variance_components(first[:, :, 5:], ["seeds", "prompts", "examples"], independent=False)
+    # two clusters have no example that is evaluated under both prompts, and one has one
+    expected = variance_components(by_cluster(first, 5), ["seeds", "prompts", "clusters"])
     pd.testing.assert_frame_equal(table[[*expected.columns]], expected)
     counts = table[["model", "seeds", "prompts", "examples"]].drop_duplicates().to_dict("records")
     assert counts == [{"model": "a", "seeds": 3, "prompts": 2, "examples": 25}]
     single = seed_components(task_of("t", [first[:, 1:], second[:, 1:]]))
-    expected = variance_components(first[:, 1], ["seeds", "examples"], independent=False)
+    expected = variance_components(by_cluster(first[:, 1]), ["seeds", "clusters"])
     assert single["variance"].tolist() == pytest.approx(expected["variance"].tolist())
     first[:, 0, 1:] = np.nan
     assert seed_components(task_of("t", [first, second])).empty
@@ -373,9 +380,10 @@ def test_components_of_seeds():
     repeats = replace(repeats, repeats="prompts", prompts_averaged=False)
     of_repeats = seed_components(repeats)
     assert {*zip(of_repeats["seeds"], of_repeats["prompts"], strict=True)} == {(1, 3)}
-    assert set(seed_components(repeats)["source"]) == set(
-        variance_components(answers(13, 3, 1)[:, 0], ["prompts", "examples"])["source"]
-    )
+    assert set(of_repeats["source"]) == {"prompts", "clusters", "prompts x clusters"}
+    of_examples = seed_components(replace(repeats, clusters=np.arange(30)))
+    assert set(of_examples["source"]) == {"prompts", "examples", "prompts x examples"}
+    assert seed_components(replace(repeats, clusters=np.zeros(30))).empty
 
 
 def frames(responses: list[Responses]) -> dict[str, pd.DataFrame]:

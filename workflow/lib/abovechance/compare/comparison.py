@@ -28,7 +28,7 @@ from abovechance.core.columns import Column
 from abovechance.core.estimates import CONFIDENCE, Estimate
 from abovechance.core.resampling import cluster_sums, numbered
 
-ENOUGH = 20  # examples (or clusters) that all prompts have, for components of variance
+ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
 INFERENCE = {
     "difference": Column.number("score of the first or better model minus score of the other model"),
@@ -271,7 +271,8 @@ def _on_task(
         pairs["below_seed"] = differences(pairs["difference"], seed_deviation) < 0
     components = pd.DataFrame(columns=[*COMPONENTS])
     unit, by_unit = responses.by_unit(responses.scores)
-    if len(responses.prompts) > 1 and by_unit.shape[2] >= ENOUGH:
+    enough = np.isfinite(responses.scores).all(axis=(0, 1)).sum() >= ENOUGH and by_unit.shape[2] > 1
+    if len(responses.prompts) > 1 and enough:
         components = variance_components(by_unit, ["models", "prompts", unit])
     comparison = TaskComparison(
         task=responses.task,

@@ -12,12 +12,14 @@ from scipy import stats
 
 from abovechance.chance.multiplicity import adjusted
 from abovechance.compare.samples import DRAWS, Sample
+from abovechance.compare.two_models import ScoreTest
 from abovechance.core.arrays import NOISE, Bools, Floats, check_same_order, differences, floats, tied_ranks
 from abovechance.core.columns import Column
 from abovechance.core.errors import InputError, check_inside
 from abovechance.core.estimates import CONFIDENCE
 from abovechance.core.resampling import cluster_sums, times_drawn
 
+FEW = 30  # clusters; with fewer, draws show too little of how standard errors vary
 PAIRS = {
     "first": Column.text("the better model, or the first model of a tie"),
     "second": Column.text("the worse model, or the second model of a tie"),
@@ -67,7 +69,7 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     DataFrame
         One row per pair, the better model first, with the columns of ``PAIRS``. Intervals are simultaneous
         for all pairs. Their half-width is the quantile of the largest deviation over pairs, in standard
-        errors.
+        errors; with fewer than ``FEW`` clusters of examples, it is at least Bonferroni's.
     """
     check_inside(0, 1, confidence=confidence)
     if len(names) < 2 or not len({*names}) == len(names) == len(sample.scores):
@@ -81,8 +83,9 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     tail = (1 - confidence) / 2
     if len(ordered) > 1:
         largest_deviation = _largest(sample, confidence)
-        # if no pair varies in the draws, nothing shows how alike the pairs are
-        tail = float(stats.norm.sf(largest_deviation)) if largest_deviation else tail / len(ordered)
+        by_draws = float(stats.norm.sf(largest_deviation))
+        # if no pair varies in the draws, or errors are little known, these do not show how alike pairs are
+        tail = by_draws if largest_deviation and not _are_few(sample) else min(by_draws, tail / len(ordered))
     rows = []
     for first, second, difference in ordered:
         draws = differences(sample.draws[:, first], sample.draws[:, second])
@@ -103,6 +106,12 @@ def pairs(sample: Sample, names: Sequence[str], confidence: float = CONFIDENCE) 
     table = pd.DataFrame(rows)
     table = table.assign(holm=adjusted(table["p"], "holm"), bh=adjusted(table["p"], "bh"))
     return table[[*PAIRS]]
+
+
+def _are_few(sample: Sample) -> bool:
+    """Return whether there are few clusters of examples, and intervals by Student's distribution."""
+    by_score = [isinstance(difference.test, ScoreTest) for difference in sample.differences.values()]
+    return 0 < len(sample.weights) < FEW and sample.repeats is None and not all(by_score)
 
 
 def _largest(sample: Sample, confidence: float) -> float:
