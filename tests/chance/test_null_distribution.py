@@ -707,6 +707,47 @@ def test_a_metric_of_ones_own_may_take_labels_as_equal_that_are_written_differen
     assert (result.observed, result.p) == (1.0, pytest.approx(1 / comb(12, 6)))
 
 
+@pytest.mark.parametrize("name", ["kendall", "pairwise_accuracy", "exact_match"])
+def test_a_metric_of_ones_own_has_nothing_from_one_that_is_built_in_under_its_name(name):
+    def value(predictions, gold):
+        return abs(stats.kendalltau(predictions, gold).statistic)
+
+    predictions, gold = [1, 2, 3, 4, 5, 6], [2, 1, 3, 4, 6, 5]
+    unnamed = null_distribution(Metric("another", "", value, "number"), predictions, gold)
+    named = null_distribution(Metric(name, "", value, "number"), predictions, gold)
+    assert (named.expected, named.p, named.method) == (unnamed.expected, unnamed.p, "enumeration")
+    assert unnamed.p == pytest.approx(
+        np.mean([value(predictions, row) >= value(predictions, gold) - 1e-9 for row in permutations(gold)])
+    )
+    value.__name__ = name
+    assert null_distribution(value, predictions, gold).p == unnamed.p
+
+
+def equal(predictions, gold):
+    return float(np.mean(predictions == gold))
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ({"vectorized": True}, r"own: returned an array of the shape \(\) and the type float64; expected "),
+        ({"terms": lambda _, __: Terms(lambda a, b: np.ones((len(a), 1)))}, r"own: .* the shape \(\d+, 1\)"),
+        ({"terms": lambda _, __: Terms(lambda a, b: np.array([["x"] * len(b)] * len(a)))}, "the type <U1"),
+        ({"terms": lambda _, __: 1 / 0}, "own: failed with ZeroDivisionError: division by zero"),
+        ({"terms": lambda _, __: Terms(lambda a, b: a / 0)}, "own: failed with TypeError"),
+    ],
+)
+def test_a_metric_of_ones_own_that_fails_is_named(metric, message):
+    with pytest.raises(InputError, match=message):
+        null_distribution(
+            Metric("own", "", equal, **metric), ["a", "b", "c", "a"] * 9, ["a", "b", "a", "c"] * 9
+        )
+    with pytest.raises(
+        InputError, match=r"metric 'own': answers 'numbers' is unknown; did you mean 'number'\?"
+    ):
+        Metric("own", "", equal, answers="numbers")
+
+
 def test_terms_of_a_metric_of_ones_own_get_the_labels_themselves():
     """Three of eleven labels are rare, and count ten times if they are right."""
 

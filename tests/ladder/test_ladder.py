@@ -388,6 +388,11 @@ def test_guessers_of_installed_packages(tmp_path, monkeypatch):
     half = Guesser("half", "", lambda situation: np.full(len(situation.task), 0.5))
     chosen = climb(predictions_of(np.full((2, 40), 3), task), task, guessers=[BY_NAME["uniform"], half])
     assert "half" in set(chosen["guesser"])
+    (package / "entry_points.txt").write_text(
+        "[abovechance.guessers]\nlongest choice = mine_guessers:perfect\n"
+    )
+    with pytest.raises(InputError, match="there are 2 guessers with the name 'longest choice'"):
+        all_guessers()
 
 
 def test_examples_of_one_id_are_pooled():

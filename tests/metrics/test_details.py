@@ -197,14 +197,15 @@ def test_functions_have_their_name_and_a_meaning(tmp_path, monkeypatch):
     (tmp_path / "of_mine.py").write_text("import json\ndef half(predictions, gold):\n    return 0.5\n")
     monkeypatch.chdir(tmp_path)
     before = [*sys.path]
+    monkeypatch.setattr(sys, "path", [*before])
     chosen = metric("of_mine:half")
     assert (chosen.name, chosen.meaning) == ("of_mine:half", "the function of_mine:half")
-    assert sys.path == before
+    assert sys.path == [*before, str(tmp_path)]  # last, so that it hides no module
     (tmp_path / "of_mine_2.py").write_text("raise RuntimeError('not today')\n")
     with pytest.raises(InputError) as error:
         metric("of_mine_2:half")
     assert str(error.value) == "metric 'of_mine_2:half': cannot import 'of_mine_2': not today"
-    assert sys.path == before
+    assert sys.path == [*before, str(tmp_path)]
 
 
 def test_a_broken_package_is_named(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Metrics equal other packages' values, and their sums equal their definitions under any permutation."""
 
+import sys
 from collections import Counter
 
 import numpy as np
@@ -219,4 +220,10 @@ def test_metrics_of_installed_packages(tmp_path, monkeypatch):
 def test_function_of_a_module_in_the_folder(tmp_path, monkeypatch):
     (tmp_path / "my_metrics_here.py").write_text("def half(predictions, gold):\n    return 0.5\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     assert metric("my_metrics_here:half").value([], []) == 0.5
+    (tmp_path / "my_helper_here.py").write_text("VALUE = 0.25\n")
+    (tmp_path / "my_late_metrics.py").write_text(
+        "def late(predictions, gold):\n    from my_helper_here import VALUE\n    return VALUE\n"
+    )
+    assert metric("my_late_metrics:late").value([], []) == 0.25

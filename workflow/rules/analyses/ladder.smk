@@ -6,10 +6,17 @@ in:  predictions/, the tasks that guessers read and, if there are some, prompts/
 out: ladder/ of each model, which verdicts carry
 """
 
+from importlib.metadata import entry_points
+
 LADDER = f"{RESULTS}/ladder/{{model_file}}.parquet"
 KEPT += of_all_models(LADDER)
 # those of a study from stored scores are inputs, and lie elsewhere
 KEPT += [file for file in GUESSED_TASKS if file.startswith(f"{RESULTS}/")]
+# other ones are another table
+GUESSERS_OF_PACKAGES = sorted(
+    f"{point.name} = {point.value} ({point.dist.name} {point.dist.version})"
+    for point in entry_points(group="abovechance.guessers")
+)
 
 
 rule ladder:
@@ -34,6 +41,7 @@ rule ladder:
         normalization=STUDY.get("normalization", ""),
         seed=STUDY["seed"],
         code=code_of("ladder.py"),
+        guessers=GUESSERS_OF_PACKAGES,
     script:
         "../../scripts/ladder.py"
 

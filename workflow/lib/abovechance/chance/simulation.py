@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from abovechance.chance.arrangements import Arrangements
@@ -17,6 +18,7 @@ from abovechance.core.arrays import Bools, Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.metrics.answers import as_array
 from abovechance.metrics.contract import Metric, Objects, Terms
+from abovechance.metrics.numbers import KENDALL, PAIRWISE
 
 MOST_ARRANGEMENTS = 20_000  # that are enumerated
 MOST_EXACT = 1_000  # examples of a stratum whose exact distribution is computed
@@ -55,7 +57,8 @@ class Simulation:
     def terms(self) -> list[Terms]:
         """The metric of each candidate as a sum."""
         assert self.metric.terms is not None
-        return [self.metric.terms(row, self.golds[self.arrangements.observed]) for row in self.rows]
+        gold = self.golds[self.arrangements.observed]
+        return [called(self.metric, self.metric.terms, row, gold) for row in self.rows]
 
     def check(self, values: Floats) -> None:
         """Compare the sums with the metric's definition, on the observed gold answers."""
@@ -158,8 +161,14 @@ class Simulation:
         batch = max(1, MOST_CELLS // max(1, codes.shape[1]) ** 2)
         parts = [codes[begin : begin + batch] for begin in range(0, len(codes), batch)]
         return np.array(
-            [np.concatenate([self.metric.value(row, golds[part]) for part in parts]) for row in self.rows]
+            [np.concatenate([self._vectorized(row, part) for part in parts]) for row in self.rows]
         )
+
+    def _vectorized(self, row: Objects, codes: Ints) -> Floats:
+        """(draws,) values of several rows of gold answers at once."""
+        values = np.asarray(called(self.metric, self.metric.value, row, self.golds[codes]))
+        _check_shape(self.metric, values, (len(codes),))
+        return values
 
     def _of_terms(self, codes: Ints) -> Floats:
         """(candidates, draws) values by sums of cells."""
@@ -189,10 +198,11 @@ class Simulation:
 
     def _cells(self, examples: Ints, codes: Ints) -> Floats:
         """(candidates, examples, gold answers) the cells of some examples and gold answers."""
-        golds = self.golds[codes]
-        return np.stack(
-            [terms.cells(row[examples], golds) for terms, row in zip(self.terms, self.rows, strict=True)]
-        )
+        golds, tables = self.golds[codes], []
+        for terms, row in zip(self.terms, self.rows, strict=True):
+            tables.append(np.asarray(called(self.metric, terms.cells, row[examples], golds)))
+            _check_shape(self.metric, tables[-1], (len(examples), len(codes)))
+        return np.stack(tables)
 
     def _exact(self) -> Discrete | None:
         """Return the exact distribution of a single candidate, if it can be computed."""
@@ -227,24 +237,36 @@ class Simulation:
         codes = self.arrangements.observed
         is_whole = len(self.arrangements.groups) == 1 and self.arrangements.groups[0].shape == (len(codes), 1)
         no_ties = len({*codes.tolist()}) == len(codes) == len({*self.rows[0].tolist()})
-        if self.metric.name not in ("pairwise_accuracy", "kendall") or not (is_whole and no_ties):
+        if self.metric not in (KENDALL, PAIRWISE) or not (is_whole and no_ties):
             return None
         if len(codes) > MOST_EXACT:
             return None
         pairs = concordant_pairs(len(codes))
-        return (
-            pairs if self.metric.name == "pairwise_accuracy" else replace(pairs, values=2 * pairs.values - 1)
+        return pairs if self.metric == PAIRWISE else replace(pairs, values=2 * pairs.values - 1)
+
+
+def called(metric: Metric, function: Callable[..., Any], *arguments: Objects) -> Any:
+    """Return what a function of a metric returns; InputError with the metric's name if it fails."""
+    try:
+        return function(*arguments)
+    except InputError:
+        raise
+    except Exception as error:  # users write metrics too
+        raise InputError(f"{metric.name}: failed with {type(error).__name__}: {error}") from error
+
+
+def _check_shape(metric: Metric, values: NDArray[Any], expected: tuple[int, ...]) -> None:
+    """Raise InputError unless a function of a metric returns numbers of this shape."""
+    if values.shape != expected or values.dtype.kind not in "biuf":
+        raise InputError(
+            f"{metric.name}: returned an array of the shape {values.shape} and the type {values.dtype}; "
+            f"expected numbers of the shape {expected}"
         )
 
 
 def value_of(metric: Metric, predictions: Objects, gold: Objects) -> float:
     """Return the metric, whose function may change its arguments; InputError unless it is a number."""
-    try:
-        value = metric.value(predictions.copy(), gold.copy())
-    except InputError:
-        raise
-    except Exception as error:  # users write metrics too
-        raise InputError(f"{metric.name}: failed with {type(error).__name__}: {error}") from error
+    value = called(metric, metric.value, predictions.copy(), gold.copy())
     if not isinstance(value, (int, float, np.number)):
         raise InputError(
             f"{metric.name}: returned a value of the type {type(value).__name__}; expected a number"

@@ -80,9 +80,12 @@ def read(path: Path, options: Options) -> Iterator[Run]:
 def _checked(path: Path) -> CsvTable:
     """The file's rows, their names without blanks around them; InputError with what is wrong in them."""
     table = CsvTable.read(path)
-    if not {*NEEDED} & {str(name).lower() for name in table.texts}:
+    columns = {str(name).lower() for name in table.texts}
+    lacking = [name for name in NEEDED if name not in columns]
+    if len(lacking) == len(NEEDED) or (lacking and columns & {"examples", "n", "prompts"}):
+        noun = "columns" if len(lacking) > 1 else "column"
         raise InputError(
-            f"{path}: lacks the columns {' and '.join(NEEDED)}; expected {LOOKS_LIKE}. {OTHER_COLUMNS}"
+            f"{path}: lacks the {noun} {' and '.join(lacking)}; expected {LOOKS_LIKE}. {OTHER_COLUMNS}"
         )
     of_chance = {"gold", "prediction"} & {*table.texts}
     table.check_columns(NEEDED, OPTIONAL, LOOKS_LIKE, REMEDY if of_chance else "")

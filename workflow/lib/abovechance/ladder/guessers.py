@@ -338,12 +338,18 @@ def all_guessers() -> list[Guesser]:
     """Return the built-in guessers, and those of installed packages.
 
     A package registers a guesser as an entry point of the group ``abovechance.guessers``: a ``Guesser``, or a
-    function from a ``Situation`` to (examples,) probabilities of being correct.
+    function from a ``Situation`` to (examples,) probabilities of being correct. InputError if two guessers
+    have the same name.
     """
-    return [
-        *GUESSERS,
-        *(_as_guesser(point.name, loaded_point(point)) for point in entry_points(group=ENTRY_POINTS)),
-    ]
+    installed = [_as_guesser(point.name, loaded_point(point)) for point in entry_points(group=ENTRY_POINTS)]
+    guessers = [*GUESSERS, *installed]
+    counts = Counter(guesser.name for guesser in guessers)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise InputError(
+            f"there are {counts[repeated[0]]} guessers with the name '{repeated[0]}'; expected another name "
+            f"for that of an installed package (entry points of the group {ENTRY_POINTS})"
+        )
+    return guessers
 
 
 def _as_guesser(name: str, loaded: Any) -> Guesser:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from abovechance.core.errors import InputError
 from abovechance.core.reading import exact_number
 from abovechance.metrics.contract import Metric, Objects, objects
-from abovechance.metrics.texts import accepted, is_several
+from abovechance.metrics.texts import EXACT_MATCH, accepted, is_several
 
 MISSING = "(missing)"  # a label that is never correct
 
@@ -49,7 +49,7 @@ def in_form(
     rows_of_metric = [as_array(metric, [convert(value) for value in row]) for row in candidates]
     listed = None if choices is None else [[convert_gold(value) for value in row] for row in choices]
     answers = [convert_gold(answer) for answer in answers]
-    if metric.name == "exact_match":  # other metrics of texts can be above 0 without an equal text
+    if metric == EXACT_MATCH:  # other metrics of texts can be above 0 without an equal text
         _check_numbers(rows_of_metric, answers)
     return rows_of_metric, answers, listed
 

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from abovechance.core.arrays import Floats
+from abovechance.core.errors import InputError, nearest
 
+ANSWERS = ("label", "text", "set", "ranking", "number", "attempts")
 Objects = NDArray[Any]  # (examples,) predictions or gold answers: numbers, texts, sets, or tuples
 
 
@@ -85,6 +87,13 @@ class Metric:
     vectorized: bool = False
     higher_is_better: bool = True
     by_equality: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise InputError if the form of answers is unknown."""
+        if self.answers not in ANSWERS:
+            raise InputError(
+                f"metric '{self.name}': answers '{self.answers}' is unknown; {nearest(self.answers, ANSWERS)}"
+            )
 
     @property
     def sign(self) -> float:

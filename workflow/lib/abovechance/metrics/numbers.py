@@ -147,6 +147,14 @@ def _error(
     return Metric(name, meaning, value, "number", terms, higher_is_better=False)
 
 
+KENDALL = Metric("kendall", "Kendall's rank correlation (tau-b)", _kendall, "number", vectorized=True)
+PAIRWISE = Metric(
+    "pairwise_accuracy",
+    "share of pairs of examples with different gold numbers whose predictions have the same order",
+    _pairwise,
+    "number",
+    vectorized=True,
+)
 METRICS = (
     Metric(
         "pearson",
@@ -164,14 +172,8 @@ METRICS = (
         _spearman_terms,
         frequencies=True,
     ),
-    Metric("kendall", "Kendall's rank correlation (tau-b)", _kendall, "number", vectorized=True),
-    Metric(
-        "pairwise_accuracy",
-        "share of pairs of examples with different gold numbers whose predictions have the same order",
-        _pairwise,
-        "number",
-        vectorized=True,
-    ),
+    KENDALL,
+    PAIRWISE,
     _error("mae", "mean absolute error", np.abs),
     _error("mse", "mean squared error", np.square),
     _error("rmse", "root of the mean squared error", np.square, np.sqrt),

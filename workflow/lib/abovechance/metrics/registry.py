@@ -82,6 +82,8 @@ def _imported(name: str) -> object:
         raise InputError(f"metric '{name}': cannot import '{module}': {error}") from error
     finally:
         sys.path.remove(folder)
+        if folder not in sys.path:  # a function may import another module of it when it is called
+            sys.path.append(folder)
 
 
 def _as_metric(name: str, loaded: object) -> Metric:

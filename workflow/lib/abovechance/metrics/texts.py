@@ -164,14 +164,15 @@ def pass_at(k: int) -> Metric:
     )
 
 
+EXACT_MATCH = Metric(
+    "exact_match",
+    "share of examples whose text equals an accepted answer",
+    mean_of(_exact_match),
+    "text",
+    _exact_terms,
+)
 METRICS = (
-    Metric(
-        "exact_match",
-        "share of examples whose text equals an accepted answer",
-        mean_of(_exact_match),
-        "text",
-        _exact_terms,
-    ),
+    EXACT_MATCH,
     Metric(
         "token_f1",
         "mean F1 of the words of prediction and gold answer, as for SQuAD",
