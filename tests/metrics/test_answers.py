@@ -131,3 +131,71 @@ def test_numbers_that_are_too_large(name):
 def test_numbers_with_a_long_exponent_are_labels(junk):
     gold = ["cat", "dog", "cat", "dog", "cat"]
     assert null_distribution("accuracy", [junk, "dog", "cat", "cat", "cat"], gold).observed == 0.6
+
+
+TEXTS = ["a", "b", "c"]
+NO_LIST = "expected a list, in the same order of examples for predictions and gold answers"
+NO_TEXT = "expected a text, or a list of accepted texts"
+
+
+@pytest.mark.parametrize(
+    ("name", "predictions", "gold", "choices", "message"),
+    [
+        ("accuracy", {"a": 1}, TEXTS, None, f"predictions are a dict; {NO_LIST}"),
+        ("accuracy", TEXTS, {*TEXTS}, None, f"gold answers are a set; {NO_LIST}"),
+        ("accuracy", TEXTS, TEXTS, dict.fromkeys(TEXTS), f"choices are a dict; {NO_LIST}"),
+        (
+            "accuracy",
+            TEXTS,
+            TEXTS,
+            [1, 2, 3],
+            "the choices of an example are no list; expected a list for each",
+        ),
+        (
+            "accuracy",
+            [1, 2, 3],
+            TEXTS,
+            None,
+            "predictions are like 1 and gold answers like 'a'; expected labels",
+        ),
+        (
+            "accuracy",
+            ["A", "B", "C "],
+            TEXTS,
+            None,
+            "no prediction is one of the gold answers, but 'A' and 'a' may be the same label; expected "
+            "labels that are written in one way",
+        ),
+        (
+            "accuracy",
+            ["x  Y", "B", "C"],
+            TEXTS,
+            [["a", "x y"], [*"bc"], [*"bc"]],
+            "no prediction is one of the choices, but 'B' and 'b' may be the same label; expected labels "
+            "that are written in one way",
+        ),
+        (
+            "exact_match",
+            TEXTS,
+            ["a", [], "c"],
+            None,
+            "an answer is an empty list; expected at least one accepted",
+        ),
+        ("exact_match", TEXTS, ["a", {"x": 1}, "c"], None, f"an answer is {{'x': 1}}; {NO_TEXT}"),
+        ("exact_match", TEXTS, ["a", ["b", ["c"]], "c"], None, f"an answer is ['b', ['c']]; {NO_TEXT}"),
+        ("exact_match", ["a", ["b", "c"], "c"], TEXTS, None, "a prediction is ['b', 'c']; expected one text"),
+    ],
+)
+def test_answers_that_are_refused(name, predictions, gold, choices, message):
+    with pytest.raises(InputError) as error:
+        null_distribution(name, predictions, gold, choices=choices)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, set, frozenset, np.array, lambda texts: np.array(texts, object)]
+)
+def test_a_text_and_accepted_texts_in_any_container(kind):
+    gold = [kind(["a", "x"]), kind(["b"]), "c", kind(["d", "e"])]
+    result = null_distribution("exact_match", ["x", kind(["b"]), kind(["c"]), "f"], gold)
+    assert result.observed == 0.75

@@ -1,8 +1,31 @@
-"""Names of metrics that accept several guesses."""
+"""What names of metrics show: shares of correct answers, other metrics, and several guesses."""
 
 import pytest
 
-from abovechance.metrics.names import accepts_several
+from abovechance.metrics.names import accepts_several, is_other_metric, is_share_of_correct
+
+# {name of a metric: whether it shows a share of correct answers, and another metric}
+SHOWN = {
+    **dict.fromkeys(
+        ["acc", "Accuracy", "exactMatch", "ACC", "share correct", "EM", "acc,none"], (True, False)
+    ),
+    **dict.fromkeys(["pass@1", "Pass@1 (mean)", "chain_of_thought_correctness"], (True, False)),
+    **dict.fromkeys(["accuracy per cent", "accuracy in per-cent", "PER CENT correct"], (True, False)),
+    **dict.fromkeys(
+        ["pass@10", "score", "rouge", "answer_correctness", "accuracy per class"], (False, False)
+    ),
+    **dict.fromkeys(["acc stderr", "wrong match", "accuracy gap", "error: correct"], (False, False)),
+    **dict.fromkeys(["not correct", "NOT-correct", "notcorrect", "not_correct", "incorrect"], (False, True)),
+    **dict.fromkeys(
+        ["balanced accuracy", "macro acc", "partially correct", "f1", "weighted acc"], (False, True)
+    ),
+    **dict.fromkeys(["mismatch", "F-score"], (False, True)),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_a_name_shows(name):
+    assert (is_share_of_correct(name), is_other_metric(name)) == SHOWN[name]
 
 
 @pytest.mark.parametrize(
