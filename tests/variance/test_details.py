@@ -24,7 +24,7 @@ from abovechance.variance.evaluations import (
 from abovechance.variance.formulations import FORMULATION_SERIES, FORMULATIONS, agreement, change
 from abovechance.variance.results_files import LOOKS_LIKE, read_evaluations
 from abovechance.variance.study import RESAMPLES, evaluations, score_setting
-from abovechance.variance.summary import SERIES, notes_on_sizes, of_evaluations
+from abovechance.variance.summary import SERIES, _independent, notes_on_sizes, of_evaluations
 
 nan = np.nan
 
@@ -516,3 +516,30 @@ def test_the_analytic_error_pairs_accuracies_with_numbers_of_examples():
     assert measures.analytic_error(accuracy, examples).tolist() == expected
     with pytest.raises(InputError, match="have the label"):
         measures.analytic_error(accuracy, examples[::-1])
+
+
+@pytest.mark.parametrize(
+    ("effective", "independent"),
+    [
+        ([200, 200], 200),
+        ([190, 190], 200),  # an inflation of less than 1.1
+        ([100, 100], 100),
+        ([100, 50], 66),  # the inflations are 2 and 4
+        ([400, 50], 88),  # 0.5 and 4: single ones may be below 1
+        ([nan, 80], 80),
+        ([1, 1], 1),
+        ([0.5, 0.5], 1),
+    ],
+)
+def test_effective_examples_are_pooled_over_checkpoints(effective, independent):
+    rows = pd.DataFrame({"effective_examples": effective, "value": 0.5, "error": 0.01})
+    assert _independent(rows, 200) == independent
+
+
+def test_without_effective_examples_standard_errors_count():
+    rows = pd.DataFrame({"value": [0.5, 1.0, 0.0, 0.5], "error": [0.05, 0.0, 0.0, 0.05]})
+    assert _independent(rows, 101) == 101
+    assert _independent(rows.assign(error=2.002 * rows["error"], effective_examples=nan), 101) == 25
+    assert _independent(rows.assign(error=0.1), 101) == 101  # or 0.05, rounded to one decimal
+    assert _independent(rows.assign(error=100 * rows["error"]), 101) == 1
+    assert _independent(rows.assign(error=nan), 101) == 101
