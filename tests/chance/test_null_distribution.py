@@ -727,6 +727,10 @@ def equal(predictions, gold):
     return float(np.mean(predictions == gold))
 
 
+def same_cells(predictions, gold):
+    return np.ones((len(predictions), len(gold)))
+
+
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
@@ -735,6 +739,10 @@ def equal(predictions, gold):
         ({"terms": lambda _, __: Terms(lambda a, b: np.array([["x"] * len(b)] * len(a)))}, "the type <U1"),
         ({"terms": lambda _, __: 1 / 0}, "own: failed with ZeroDivisionError: division by zero"),
         ({"terms": lambda _, __: Terms(lambda a, b: a / 0)}, "own: failed with TypeError"),
+        ({"terms": lambda _, __: Terms(lambda a, b: [[1] * len(b)])}, r"own: .* the shape \(1, \d\)"),
+        ({"terms": lambda _, __: None}, "own: its terms are None; expected Terms"),
+        ({"terms": lambda _, __: Terms(same_cells, 0.0, lambda: 1)}, "own: failed with TypeError"),
+        ({"terms": lambda _, __: Terms(same_cells, 0.0, lambda sums: sums[:, None])}, r"own: .*\(1, 1\)"),
     ],
 )
 def test_a_metric_of_ones_own_that_fails_is_named(metric, message):

@@ -279,6 +279,22 @@ def test_components_are_those_that_made_the_scores():
         assert table[name] == pytest.approx(values.var(ddof=1), rel=0.1)
 
 
+def test_large_clusters_weigh_more_in_the_mean_of_all_answers():
+    """Of 30 clusters of one example and two of 30, with nothing but effects of clusters, which are 1."""
+    sizes = np.array([1] * 30 + [30] * 2)
+    effects = np.random.default_rng(0).normal(size=(4000, 32))
+    deviation = (effects @ sizes / sizes.sum()).std()
+    scores = np.stack([effects[0], effects[0] + 1e-9])
+    table = variance_components(scores, ["models", "clusters"], sizes).set_index("source")
+    found_variance = table.loc["clusters", "variance"]
+    assert found_variance == pytest.approx(effects[0].var(ddof=1))
+    expected = deviation * np.sqrt(found_variance)
+    assert table.loc["clusters", "deviation"] == pytest.approx(expected, rel=0.05)
+    equal_weights = variance_components(scores, ["models", "clusters"]).set_index("source")
+    assert equal_weights.loc["clusters", "deviation"] == pytest.approx(np.sqrt(found_variance / 32))
+    assert table.loc["models", "deviation"] == equal_weights.loc["models", "deviation"]
+
+
 def test_components_of_two_factors_are_the_textbooks():
     """By the mean squares of a table without repetition."""
     scores = np.array([[3.0, 5.0, 4.0], [6.0, 9.0, 6.0]])

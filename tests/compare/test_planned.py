@@ -1,13 +1,13 @@
 """Power, the exchange of models and McNemar's test, each from its definition."""
 
-from itertools import product
+from itertools import pairwise, product
 from math import ceil, inf, sqrt
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from abovechance.compare import compare, exchanged, mcnemar, paired, two_models
+from abovechance.compare import compare, exchanged, mcnemar, paired, together, two_models
 from abovechance.compare.two_models import ScoreTest, StudentTest, difference_test, largest
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import clustered_mean
@@ -246,10 +246,11 @@ def test_the_interval_of_answers_in_clusters_reaches_as_far_as_the_score_interva
         rejects = mean.p <= 0.05
         assert rejects == (gains == 7)
         ends = comparison.difference.low, comparison.difference.high
-        expected = mean.low if rejects and low < 0 else min(low, mean.low), max(high, mean.high)
-        assert ends == pytest.approx(expected)
+        expected = 0.0 if rejects and low < 0 else min(low, mean.low), max(high, mean.high)
+        assert ends == pytest.approx(expected, abs=2e-9)
+        assert (ends[0] > 0) == rejects
         assert comparison.difference.p == pytest.approx(mean.p)
-        sample = paired([first, second], clusters)
+        sample = paired([first, second, 5 * first], clusters)  # of which one has other numbers
         assert sample.difference(0, 1).interval(0.025) == pytest.approx(ends)
         assert sample.difference(1, 0).interval(0.025) == pytest.approx((-ends[1], -ends[0]))
 
@@ -260,12 +261,15 @@ def test_the_interval_in_clusters_excludes_0_if_and_only_if_the_test_rejects(see
     generator = np.random.default_rng(seed)
     sizes = generator.integers(1, 12, 15).tolist()
     first, second = answers_of_clusters(generator, sizes, shares)
-    clusters = np.repeat(np.arange(15), sizes)
-    for confidence in (0.5, 0.9, 0.95):
+    clusters, ends = np.repeat(np.arange(15), sizes), []
+    for confidence in (0.5, 0.8, 0.9, 0.95, 0.99):
         difference = compare(first, second, clusters, confidence).difference
         if not np.isnan(difference.low):
             assert -1 <= difference.low <= difference.value <= difference.high <= 1
             assert (difference.p <= 1 - confidence) == (not difference.low <= 0 <= difference.high)
+            ends.append((difference.low, difference.high))
+    for (low, high), (wider_low, wider_high) in pairwise(ends):
+        assert wider_low <= low <= high <= wider_high
 
 
 @pytest.mark.parametrize("largest_size", [5, 15])  # 18 % and 50 % with Student's interval
@@ -278,6 +282,34 @@ def test_few_clusters_that_differ_in_one_direction_rarely_mislead(largest_size):
         low, high = test.interval(0.95)
         misses += not low <= 0.03 <= high
     assert misses <= 0.05 * 300
+
+
+def test_one_difference_of_a_large_share_of_clusters_has_nested_intervals():
+    clusters = np.repeat(np.arange(15), [1] * 12 + [10] * 3)
+    first, second = np.ones(42), (np.arange(42) == 1) * 1.0
+    lows = [compare(first, second, clusters, level, 0.9).difference.low for level in (0.5, 0.8, 0.9, 0.95)]
+    assert lows == sorted(lows, reverse=True)
+    assert 0 < lows[-1] < 0.1
+
+
+def test_the_mean_over_tasks_with_clusters_has_a_p_value_below_those_of_its_tasks():
+    """Of two independent tasks on which whole clusters differ, most of them in one direction."""
+    generator, sizes = np.random.default_rng(0), [1] * 37 + [10] * 3
+    clusters, rejections = np.repeat(np.arange(40), sizes), 0
+    for _ in range(60):
+        tasks = [paired([*answers_of_clusters(generator, sizes, (0.3, 0.05))], clusters) for _ in range(2)]
+        difference = together(tasks).difference(0, 1)
+        single = [task.difference(0, 1) for task in tasks]
+        if min(task.value for task in single) > 0 or max(task.value for task in single) < 0:
+            assert difference.p <= max(task.p for task in single)
+        for tail in (0.25, 0.05, 0.025):
+            low, high = difference.interval(tail)
+            if difference.spread.standard_error > 0:
+                assert (difference.p <= 2 * tail) == (not low <= 0 <= high)
+                reversed_low, reversed_high = difference.reversed.interval(tail)
+                assert (reversed_low, reversed_high) == pytest.approx((-high, -low))
+        rejections += difference.p <= 0.05
+    assert rejections >= 35
 
 
 def test_the_largest_score():

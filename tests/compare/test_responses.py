@@ -64,10 +64,12 @@ def test_prompts_are_paired_by_their_names_and_what_one_lacks_all_lack():
     place = responses.examples.index("1")
     assert np.isnan(responses.scores[:, 1, place]).all()  # of y, model b has no example 1
     assert responses.scores[:, 0, place].tolist() == [1, 0]
-    unit, scores = responses.by_unit(responses.scores)
+    unit, scores, sizes = responses.by_unit(responses.scores)
     assert (unit, scores.tolist()) == ("examples", np.delete(responses.scores, place, axis=2).tolist())
+    assert sizes.tolist() == [1, 1]
     clusters = np.where(np.arange(3) == place, 7, 3)
-    unit, scores = replace(responses, clusters=clusters).by_unit(responses.scores)
+    unit, scores, sizes = replace(responses, clusters=clusters).by_unit(responses.scores)
+    assert sizes.tolist() == [2]
     rest_score = np.delete(responses.scores, place, axis=2).mean(axis=2, keepdims=True)
     assert (unit, scores.tolist()) == ("clusters", rest_score.tolist())
 

@@ -367,7 +367,8 @@ def test_components_of_seeds():
     first[:, 0, :5] = np.nan
     table = seed_components(task_of("t", [first, second]))
     # two clusters have no example that is evaluated under both prompts, and one has one
-    expected = variance_components(by_cluster(first, 5), ["seeds", "prompts", "clusters"])
+    sizes = [1, *[2] * 12]
+    expected = variance_components(by_cluster(first, 5), ["seeds", "prompts", "clusters"], sizes)
     pd.testing.assert_frame_equal(table[[*expected.columns]], expected)
     counts = table[["model", "seeds", "prompts", "examples"]].drop_duplicates().to_dict("records")
     assert counts == [{"model": "a", "seeds": 3, "prompts": 2, "examples": 25}]

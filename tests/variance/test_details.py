@@ -534,6 +534,10 @@ def test_the_analytic_error_pairs_accuracies_with_numbers_of_examples():
 def test_effective_examples_are_pooled_over_checkpoints(effective, independent):
     rows = pd.DataFrame({"effective_examples": effective, "value": 0.5, "error": 0.01})
     assert _independent(rows, 200) == independent
+    # a perfect score does not show how alike answers are, unless all are perfect
+    perfect = pd.DataFrame({"effective_examples": [20.0], "value": 1.0, "error": 0.0}, index=[0])
+    assert _independent(pd.concat([rows, perfect]), 200) == independent
+    assert _independent(perfect, 200) == 20
 
 
 def test_without_effective_examples_standard_errors_count():

@@ -58,7 +58,11 @@ class Simulation:
         """The metric of each candidate as a sum."""
         assert self.metric.terms is not None
         gold = self.golds[self.arrangements.observed]
-        return [called(self.metric, self.metric.terms, row, gold) for row in self.rows]
+        of_rows = [called(self.metric, self.metric.terms, row, gold) for row in self.rows]
+        for terms in of_rows:
+            if not isinstance(terms, Terms):
+                raise InputError(f"{self.metric.name}: its terms are {terms!r:.40}; expected Terms")
+        return of_rows
 
     def check(self, values: Floats) -> None:
         """Compare the sums with the metric's definition, on the observed gold answers."""
@@ -127,7 +131,8 @@ class Simulation:
         for examples, codes, shares in self.arrangements.shares():
             size = max(1, MOST_CELLS // len(codes))
             for begin in range(0, len(examples), size):
-                cells = self.terms[best].cells(row[examples[begin : begin + size]], self.golds[codes])
+                part = row[examples[begin : begin + size]]
+                cells = self._table(self.terms[best], part, self.golds[codes])
                 total += float((cells @ shares).sum())
         return total
 
@@ -194,15 +199,29 @@ class Simulation:
                     (np.ones(part.size), part.ravel(), starts), shape=(len(part), size * len(present))
                 )
                 sums[:, begin : begin + batch] += (picked @ table).T
-        return np.stack([terms.finish(row) for terms, row in zip(self.terms, sums, strict=True)])
+        finished = [
+            np.asarray(called(self.metric, terms.finish, row))
+            for terms, row in zip(self.terms, sums, strict=True)
+        ]
+        for values in finished:
+            _check_shape(self.metric, values, (len(codes),))
+        return np.stack(finished)
 
     def _cells(self, examples: Ints, codes: Ints) -> Floats:
         """(candidates, examples, gold answers) the cells of some examples and gold answers."""
-        golds, tables = self.golds[codes], []
-        for terms, row in zip(self.terms, self.rows, strict=True):
-            tables.append(np.asarray(called(self.metric, terms.cells, row[examples], golds)))
-            _check_shape(self.metric, tables[-1], (len(examples), len(codes)))
-        return np.stack(tables)
+        golds = self.golds[codes]
+        return np.stack(
+            [
+                self._table(terms, row[examples], golds)
+                for terms, row in zip(self.terms, self.rows, strict=True)
+            ]
+        )
+
+    def _table(self, terms: Terms, predictions: Objects, golds: Objects) -> Floats:
+        """(predictions, gold answers) the cells of a metric's sum."""
+        cells = np.asarray(called(self.metric, terms.cells, predictions, golds))
+        _check_shape(self.metric, cells, (len(predictions), len(golds)))
+        return cells
 
     def _exact(self) -> Discrete | None:
         """Return the exact distribution of a single candidate, if it can be computed."""
@@ -219,16 +238,16 @@ class Simulation:
             if len(units) > MOST_EXACT:
                 return None
             members = units.ravel()
-            part = of_stratum(terms.cells(row[members], golds[observed[members]]))
+            part = of_stratum(self._table(terms, row[members], golds[observed[members]]))
             if part is None:
                 return None
             parts.append(part)
         for example, options in self.arrangements.redrawn.items():
-            choices = terms.cells(row[example : example + 1], golds[options])[0]
+            choices = self._table(terms, row[example : example + 1], golds[options])[0]
             parts.append(Discrete.from_values(choices))
         offset = terms.offset
         for example in self.arrangements.unmoved.tolist():
-            offset += float(terms.cells(row[example : example + 1], golds[[observed[example]]])[0, 0])
+            offset += float(self._table(terms, row[example : example + 1], golds[[observed[example]]])[0, 0])
         total = convolved(parts)
         return None if total is None else replace(total, values=total.values + offset)
 

@@ -281,9 +281,14 @@ def _show_task(task: TaskComparison, show_all: bool) -> None:
     if show_all:
         _show_tables(
             *details,
-            ("Variance components of single answers:", task.components),
-            ("Variance components of single answers, for each model:", task.seeds),
+            (f"Variance components of {_units(task.components)}:", task.components),
+            (f"Variance components of {_units(task.seeds)}, for each model:", task.seeds),
         )
+
+
+def _units(components: pd.DataFrame) -> str:
+    """Return what the scores are that components are of."""
+    return "means over clusters" if (components["source"] == "clusters").any() else "single answers"
 
 
 def _show_mean(mean: MeanComparison) -> None:

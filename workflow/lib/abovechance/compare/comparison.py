@@ -270,10 +270,10 @@ def _on_task(
     if seed_deviation is not None:
         pairs["below_seed"] = differences(pairs["difference"], seed_deviation) < 0
     components = pd.DataFrame(columns=[*COMPONENTS])
-    unit, by_unit = responses.by_unit(responses.scores)
+    unit, by_unit, sizes = responses.by_unit(responses.scores)
     enough = np.isfinite(responses.scores).all(axis=(0, 1)).sum() >= ENOUGH and by_unit.shape[2] > 1
     if len(responses.prompts) > 1 and enough:
-        components = variance_components(by_unit, ["models", "prompts", unit])
+        components = variance_components(by_unit, ["models", "prompts", unit], sizes)
     comparison = TaskComparison(
         task=responses.task,
         shots=responses.shots,
@@ -439,7 +439,7 @@ def seed_components(responses: Responses) -> pd.DataFrame:
     parts = []
     repeated = "seeds" if responses.repeats == TRAININGS else "prompts"
     for model, scores in zip(responses.models, responses.seeds, strict=True):
-        unit, by_unit = responses.by_unit(scores)
+        unit, by_unit, sizes = responses.by_unit(scores)
         (seeds, prompts), examples = scores.shape[:2], int(np.isfinite(scores).all(axis=(0, 1)).sum())
         if seeds > 1 and by_unit.shape[2] > 1:
             factors = [repeated, "prompts", unit]
@@ -448,6 +448,6 @@ def seed_components(responses: Responses) -> pd.DataFrame:
             counts = {"model": model, "seeds": seeds, "prompts": prompts, "examples": examples}
             if responses.repeats != TRAININGS:
                 counts |= {"seeds": prompts, "prompts": seeds}
-            parts.append(variance_components(by_unit, factors).assign(**counts))
+            parts.append(variance_components(by_unit, factors, sizes).assign(**counts))
     columns = [*SEED_COMPONENTS]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)

@@ -27,7 +27,9 @@ COMPONENTS = {
 }
 
 
-def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFrame:
+def variance_components(
+    scores: ArrayLike, factors: Sequence[str], weights: ArrayLike | None = None
+) -> pd.DataFrame:
     """Return the variance components of a single score, for crossed factors and their interactions.
 
     The model has crossed random effects without replication. A score is the sum of an effect of each factor
@@ -41,6 +43,9 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
         examples). All scores are needed.
     factors
         Names of the dimensions, such as ``prompts`` and ``examples``.
+    weights
+        (levels of the last factor,) the weight of each in the mean of all answers, such as the size of a
+        cluster. Unless given, all count alike.
 
     Returns
     -------
@@ -76,12 +81,18 @@ def variance_components(scores: ArrayLike, factors: Sequence[str]) -> pd.DataFra
     total = sum(max(value, 0.0) for value in variance.values())
     if total <= (ROUNDING * np.abs(values).max()) ** 2:  # all scores are the same
         total = 0.0
+    share = np.ones(values.shape[-1]) if weights is None else floats(weights)
+    unequal = values.shape[-1] * float((share**2).sum()) / float(share.sum()) ** 2  # 1 if all count alike
     rows = [
         {
             "source": " x ".join(factors[axis] for axis in term),
             "variance": variance[term],
             "share": max(variance[term], 0.0) / total if total else np.nan,
-            "deviation": np.sqrt(max(variance[term], 0.0) * _levels(values, term) / values.size),
+            "deviation": np.sqrt(
+                max(variance[term], 0.0)
+                * (_levels(values, term) / values.size)
+                * (unequal if axes[-1] in term else 1.0)
+            ),
         }
         for term in terms
     ]

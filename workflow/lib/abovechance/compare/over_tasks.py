@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from abovechance.compare.samples import Difference, Sample, of_pairs
+from abovechance.compare.two_models import StudentTest
 from abovechance.core.arrays import Floats, Ints
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import Spread, satterthwaite
@@ -20,7 +21,8 @@ def together(tasks: Sequence[Sample]) -> Sample:
     and trainings. A task of right and wrong answers on which few differ, and any task on which nothing
     varies, has an estimated variance that is too small. Therefore, a variance is added on each side of the
     interval: that of the task whose interval reaches furthest beyond Student's, as a part of the mean
-    (``Difference.beyond_student``). If tasks share examples, the reaches of all tasks are added.
+    (``Difference.beyond_student``). If tasks share examples, the reaches of all tasks are added. The p-value
+    contains it unless the task's p-value is Student's.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def together(tasks: Sequence[Sample]) -> Sample:
     draws = np.mean([task.draws for task in tasks], axis=0)
     clusters = Shared.by_name(_cluster_names(number, task) for number, task in enumerate(tasks))
     repeats = Shared.by_name(_repeat_names(number, task) for number, task in enumerate(tasks))
-    residuals = [task.residuals for task in tasks]
+    residuals, sizes = [task.residuals for task in tasks], [task.weights for task in tasks]
     sums, weights = np.zeros((models, clusters.different)), np.zeros(clusters.different)
     for task, places in zip(tasks, clusters.places, strict=True):
         sums[:, places] += task.contributions / len(tasks)
@@ -57,16 +59,28 @@ def together(tasks: Sequence[Sample]) -> Sample:
             spread = Spread((over_repeats, over_examples), freedoms, overlap)
         value = float(scores[first] - scores[second])
         unit = max(float(np.abs(task.of_clusters(first, second)).max(initial=0.0)) for task in tasks)
+        of_tasks = [task.difference(first, second) for task in tasks]
         few = np.sqrt(
-            [task.difference(first, second).beyond_student(len(task.weights), unit) for task in tasks]
+            [task.beyond_student(len(weights), unit) for task, weights in zip(of_tasks, sizes, strict=True)]
         )
-        # of tasks together it is as many differences as of one, unless the same examples have them
-        few_of_mean = few.sum(axis=0) if clusters.are_shared else few.max(axis=0)
-        below, above = (few_of_mean / len(tasks)) ** 2
-        tested = Difference.tested(value, spread, sums[first] - sums[second], (float(below), float(above)))
+        # of a task with clusters, the p-value is Student's
+        by_student = np.array([isinstance(task.test, StudentTest) for task in of_tasks])
+        few_of_mean, few_of_p = (
+            _of_mean(part, clusters.are_shared) for part in (few, np.where(by_student[:, None], 0.0, few))
+        )
+        tested = Difference.tested(value, spread, sums[first] - sums[second], few_of_mean, few_of_p)
         return tested._replace(limit=float(np.mean([task.difference(first, second).limit for task in tasks])))
 
     return Sample(scores, draws, of_pairs(compared, models), sums, weights)
+
+
+def _of_mean(few: Floats, are_shared: bool) -> tuple[float, float]:
+    """Return the variances below and above a mean over tasks, from (tasks, 2) distances of each.
+
+    Of tasks together, it is as many differences as of one, unless the same examples have them.
+    """
+    below, above = ((few.sum(axis=0) if are_shared else few.max(axis=0)) / len(few)) ** 2
+    return float(below), float(above)
 
 
 class Shared(NamedTuple):

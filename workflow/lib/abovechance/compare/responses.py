@@ -105,8 +105,8 @@ class Responses:
         """Whether all scores are in [0, 1]."""
         return are_shares(self.scores)
 
-    def by_unit(self, scores: Floats) -> tuple[str, Floats]:
-        """Return what is independent, "examples" or "clusters", and (..., units) scores, as means over each.
+    def by_unit(self, scores: Floats) -> tuple[str, Floats, Floats]:
+        """Return what is independent ("examples" or "clusters"), (..., units) means, and (units,) sizes.
 
         Parameters
         ----------
@@ -115,9 +115,9 @@ class Responses:
         """
         complete = np.isfinite(scores).all(axis=tuple(range(scores.ndim - 1)))
         if not self.has_clusters:
-            return "examples", scores[..., complete]
+            return "examples", scores[..., complete], np.ones(complete.sum())
         sums, sizes = cluster_sums(scores[..., complete], self.clusters[complete])
-        return "clusters", sums / sizes
+        return "clusters", sums / sizes, sizes
 
 
 class TooFewInCommon(InputError):

@@ -17,6 +17,7 @@ from abovechance.compare.seeds import seeds_spread
 from abovechance.compare.two_models import (
     ScoreTest,
     StudentTest,
+    beside_zero,
     difference_test,
     exchanged,
     largest,
@@ -54,6 +55,8 @@ class Difference(NamedTuple):
         The test that gives its interval, if this is of correct and wrong answers.
     few
         Variances that are added below and above the value, because the spread is from few differences.
+    few_of_p
+        Those of them that the p-value contains. The interval excludes 0 if and only if it does with these.
     """
 
     value: float
@@ -64,6 +67,7 @@ class Difference(NamedTuple):
     possible: tuple[tuple[float, float], ...] = ()
     test: ScoreTest | StudentTest | None = None
     few: tuple[float, float] = (0.0, 0.0)
+    few_of_p: tuple[float, float] = (0.0, 0.0)
 
     @property
     def reversed(self) -> Difference:
@@ -74,6 +78,7 @@ class Difference(NamedTuple):
             possible=tuple((-centre, variance) for centre, variance in self.possible),
             test=self.test and self.test.reversed,
             few=self.few[::-1],
+            few_of_p=self.few_of_p[::-1],
         )
 
     def interval(self, tail: float) -> tuple[float, float]:
@@ -83,8 +88,9 @@ class Difference(NamedTuple):
             return max(low, -self.limit), min(high, self.limit)
         if not self.spread.standard_error > 0:
             return np.nan, np.nan
-        below, above = (self.spread.plus(variance).reach(tail) for variance in self.few)
-        low, high = self.centre - below, self.centre + above
+        low, high = self._ends(self.few, tail)
+        if self.few != self.few_of_p:
+            low, high = beside_zero(low, high, *self._ends(self.few_of_p, tail))
         for centre, variance in self.possible:
             reach = Spread((variance,), (np.inf,)).reach(tail)
             low, high = min(low, centre - reach), max(high, centre + reach)
@@ -92,14 +98,23 @@ class Difference(NamedTuple):
             low, high = min(low, 0.0), max(high, 0.0)
         return max(low, -self.limit), min(high, self.limit)
 
+    def _ends(self, few: tuple[float, float], tail: float) -> tuple[float, float]:
+        below, above = (self.spread.plus(variance).reach(tail) for variance in few)
+        return self.centre - below, self.centre + above
+
     @classmethod
     def tested(
-        cls, value: float, spread: Spread, parts: Floats, few: tuple[float, float] = (0.0, 0.0)
+        cls,
+        value: float,
+        spread: Spread,
+        parts: Floats,
+        few: tuple[float, float] = (0.0, 0.0),
+        few_of_p: tuple[float, float] = (0.0, 0.0),
     ) -> Difference:
         """Return a difference with its p-value; if nothing varies, from (parts,), which can change sides."""
         varies = spread.standard_error > 0
-        p = spread.plus(few[0 if value > 0 else 1]).p(value) if varies else exchanged(parts)
-        return cls(value, value, spread, p, few=few)
+        p = spread.plus(few_of_p[0 if value > 0 else 1]).p(value) if varies else exchanged(parts)
+        return cls(value, value, spread, p, few=few, few_of_p=few_of_p)
 
     def beyond_student(self, clusters: int, unit: float) -> tuple[float, float]:
         """Return which variances, below and above the value, reach from Student's interval to the score one.
@@ -255,7 +270,7 @@ def paired(
 
     def compared(first: int, second: int) -> Difference:
         mean, test = difference_test(values[first] / scale, values[second] / scale, clusters, 1 / scale)
-        value = mean.value * scale
+        value, test = mean.value * scale, test.scaled(scale) if isinstance(test, StudentTest) else test
         # two clusters or more
         spread = Spread((np.nan_to_num(mean.standard_error * scale) ** 2,), (max(mean.freedom, 1e-9),))
         of_answers = isinstance(test, ScoreTest) or (test.answers is not None and test.varies)

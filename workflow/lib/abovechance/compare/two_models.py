@@ -39,6 +39,7 @@ from abovechance.core.searching import least_lasting, least_whole
 
 POWER = 0.8
 LEAST_DIFFERENCE = 1e-9  # that counts as one
+BESIDE_ZERO = 1e-9  # where an end is that must not be 0
 MOST_STEPS = 10**6  # of a sum whose distribution is worked out exactly
 MOST_EXAMPLES = 10**9  # that planning counts
 MOST_PROMPTS = 256  # of which scores may be means
@@ -330,6 +331,10 @@ class StudentTest:
         """Return the method of the p-value; the permutation test if all clusters have the same difference."""
         return "Student" if self.varies else "exchange"
 
+    def scaled(self, factor: float) -> StudentTest:
+        """Return the test in a unit that is ``factor`` times smaller; that of answers has no unit."""
+        return StudentTest(self.mean.scaled(factor), self.differences * factor, self.answers)
+
     @property
     def varies(self) -> bool:
         """Whether differences vary by more than rounding."""
@@ -345,7 +350,7 @@ class StudentTest:
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return Student's interval, extended to the score interval; missing if differences do not vary.
 
-        An end that would pass 0 stays Student's if the test rejects a difference of 0.
+        If the test rejects a difference of 0, an end that would pass 0 stops just before.
         """
         if not self.varies:
             return np.nan, np.nan
@@ -353,10 +358,7 @@ class StudentTest:
         if self.answers is None:
             return mean.low, mean.high
         low, high = self.answers.within(float(stats.t.isf((1 - confidence) / 2, self.mean.freedom)))
-        return (
-            min(mean.low, low) if mean.low <= 0 or low > 0 else mean.low,
-            max(mean.high, high) if mean.high >= 0 or high < 0 else mean.high,
-        )
+        return beside_zero(min(low, mean.low), max(high, mean.high), mean.low, mean.high)
 
     def power(self, delta: float, times: float, confidence: float) -> float:
         """Return the probability that the test rejects with ``times`` as many clusters."""
@@ -393,6 +395,15 @@ class StudentTest:
             return self.power(self.mean.value, max(examples / current, least), confidence)
 
         return _least_examples(least_whole, reached, power)  # the power does not fall by steps
+
+
+def beside_zero(low: float, high: float, tested_low: float, tested_high: float) -> tuple[float, float]:
+    """Return the ends of an interval, which exclude 0 if those of a test do."""
+    if tested_low > 0:
+        low = max(low, min(BESIDE_ZERO, tested_low))
+    if tested_high < 0:
+        high = min(high, max(-BESIDE_ZERO, tested_high))
+    return low, high
 
 
 def _least_examples(search: Callable[..., int], power_of: Callable[[int], float], power: float) -> float:

@@ -229,11 +229,13 @@ def _independent(rows: pd.DataFrame, examples: int) -> int:
 
     Examples of a cluster can be answered alike, so guessing reaches a high accuracy more often.
     """
-    effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).dropna()
-    if len(effective):
-        inflation = float((examples / effective).mean())
-        return examples if inflation < INFLATED else max(1, int(examples / inflation + 1e-9))
     value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
+    effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).to_numpy(dtype=float)
+    if (stated := np.isfinite(effective)).any():
+        # an accuracy of 0 or 1 does not vary, so it does not show how alike answers are
+        weight = (value * (1 - value))[stated]
+        inflation = np.average(examples / effective[stated], weights=weight if weight.any() else None)
+        return examples if inflation < INFLATED else max(1, int(examples / inflation + 1e-9))
     has_error = np.isfinite(error) & (value > 0) & (value < 1)
     if examples < 2 or not has_error.any():
         return examples
