@@ -127,8 +127,9 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }, accuracy
   for (let k = baseline.first; k <= last; k++) masses.push([k, baseline.mass(k, prompts)]);
   const seen = masses.filter(([, mass]) => mass > 1e-4).map(([k]) => k / examples);
   const score = rows.length ? accuracy : maximum;
-  const low = Math.max(Math.min(standard, score, ...seen.slice(0, 1)) - 0.03, 0);
-  const high = Math.min(Math.max(maximum, score, ...seen.slice(-1)) + 0.03, 1);
+  const [least, most] = [Math.min(standard, score, ...seen.slice(0, 1)), Math.max(maximum, score, ...seen.slice(-1))];
+  const margin = Math.min(0.03, 0.3 * (most - least) + 2 / examples);
+  const [low, high] = [Math.max(least - margin, 0), Math.min(most + margin, 1)];
   const x = (accuracy) => left + ((accuracy - low) / (high - low)) * (width - 2 * left);
   const highest = Math.max(...masses.map(([, mass]) => mass));
   const words =
@@ -144,10 +145,12 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }, accuracy
       );
   }
   picture.append(svg("line", { x1: left, x2: width - left, y1: bottom, y2: bottom, stroke: "var(--line)" }));
-  const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((size) => x(low + size) - left > 40) || 0.5;
+  const steps = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
+  const step = steps.find((size) => x(low + size) - left > 40) || 0.5;
+  const decimals = Math.max(2, Math.ceil(-Math.log10(step) - 1e-9));
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9; place++) {
     const tick = place * step;
-    picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick.toFixed(2)));
+    picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick.toFixed(decimals)));
   }
   picture.append(svg("text", { x: width / 2, y: bottom + 38, "text-anchor": "middle" }, "accuracy"));
   const marks = [[standard, "one guesser", "--standard"], [maximum, "best guesser", "--maximum"]];
@@ -190,7 +193,7 @@ function update() {
   const examples = whole(text.n, 1, MOST_ON_PAGE);
   const groups = groupsOf(text.c, examples);
   const prompts = whole(text.t, 1, MOST_PROMPTS);
-  const rounding = text.a.trim() === "" || examples === null ? [] : correctOf(text.a, examples);
+  const rounding = text.a.trim() === "" ? [] : correctOf(text.a, examples ?? 1); // of any number, is it an accuracy?
   const exact = text.a.trim() === "" || (rounding || []).length > 0;
   const found = problems(examples, groups, prompts, rounding);
   for (const name of ["n", "c", "t", "a"]) field(name).setAttribute("aria-invalid", String(name in found));

@@ -15,6 +15,7 @@ from scipy.stats import norm
 from abovechance.best.candidates import Candidates
 from abovechance.best.debiased import Noise, debiased_score, largest_normal
 from abovechance.best.gate import Gate
+from abovechance.best.summary import judge_reported
 from tests.best.simulated import answers, true_scores
 
 TAIL = 0.025
@@ -26,6 +27,29 @@ CASES = [
     for score, correlation in ((0.05, 0.0), (0.4, 0.0), (0.8, 0.5))
 ]
 Estimate = tuple[float, float, float]
+
+
+# true scores of searches of which only scores are known
+REPORTED = {
+    "20 of 50 %": [0.5] * 20,
+    "20 of 60 %, 1 of 10 %": [0.6] * 20 + [0.1],
+    "10 of 70 %, 10 of 40 %": [0.7] * 10 + [0.4] * 10,
+    "15 from 30 % to 70 %": np.linspace(0.3, 0.7, 15).tolist(),
+    "1 of 80 %, 20 of 50 %": [0.8] + [0.5] * 20,
+}
+
+
+def reported(searches: int) -> Iterator[dict[str, object]]:
+    """How far the observed and the corrected score are from the true one, if only scores are known."""
+    for name, truth in REPORTED.items():
+        generator, errors = np.random.default_rng(0), []
+        for _ in range(searches):
+            scores = generator.binomial(50, truth) / 50
+            result = judge_reported(scores, 50)
+            chosen = truth[int(scores.argmax())]
+            errors.append((result.observed - chosen, result.debiased - chosen))
+        observed, corrected = (f"{100 * error:+.1f}" for error in np.mean(errors, axis=0))
+        yield {"true scores": name, "observed score": observed, "corrected score": corrected}
 
 
 def standard_error(candidates: Candidates) -> tuple[float, Noise]:

@@ -49,6 +49,7 @@ TABLES: dict[str, tuple[Callable[[int], Rows], int, str]] = {
     "randomization": (randomization.nulls, 2000, "studies per row"),
     "randomization-power": (randomization.skills, 2000, "studies per row"),
     "best-candidate": (best.methods, 300, "searches of each kind"),
+    "reported-scores": (best.reported, 1000, "searches per row"),
     "gate": (best.gate, 10_000, "searches per row"),
     "recovery": (items.recoveries, 10, "studies per row"),
     "decisions": (items.decisions, 100, "studies per cell"),

@@ -14,7 +14,7 @@ from abovechance.study.task_sources import BIGBENCH, OWN_TASK_SUFFIXES
 
 TEMPLATE = """\
 # A study for abovechance. Run it with `abovechance run {file}`; the results are stored in results/{study}/.
-# The documentation lists all keys (config/README.md).
+# The documentation lists all keys (page "Configuring a study").
 
 study: {study}
 
