@@ -4,6 +4,7 @@ from itertools import pairwise, product
 from math import ceil, inf, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -209,6 +210,9 @@ def test_mcnemars_test_is_exact():
         assert np.isnan(mcnemar([1, 0], scores))
     with pytest.raises(InputError):
         mcnemar([1], [1, 0])
+    first = pd.Series([1.0, 0.0], ["a", "b"])
+    with pytest.raises(InputError, match="have the label 'a' at different positions"):
+        mcnemar(first, first[::-1])
 
 
 @pytest.mark.parametrize(("correct", "clusters"), [(1.0, None), (2.0, None), (1.0, [0, 1, 2, 3, 4, 5])])
