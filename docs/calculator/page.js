@@ -146,8 +146,9 @@ function plot(examples, prompts, { baseline, standard, maximum, rows }, accuracy
   }
   picture.append(svg("line", { x1: left, x2: width - left, y1: bottom, y2: bottom, stroke: "var(--line)" }));
   const steps = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
-  const step = steps.find((size) => x(low + size) - left > 40) || 0.5;
-  const decimals = Math.max(2, Math.ceil(-Math.log10(step) - 1e-9));
+  const decimalsOf = (size) => Math.max(2, Math.ceil(-Math.log10(size) - 1e-9));
+  const step = steps.find((size) => x(low + size) - left > 8 * decimalsOf(size) + 24) || 0.5;
+  const decimals = decimalsOf(step);
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + 1e-9; place++) {
     const tick = place * step;
     picture.append(svg("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick.toFixed(decimals)));

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from abovechance.compare import compare, exchanged, mcnemar, paired, together, two_models
+from abovechance.compare import compare, exchanged, mcnemar, paired, ranks, together, two_models
+from abovechance.compare.comparison import compare_models
+from abovechance.compare.responses import Responses
 from abovechance.compare.two_models import ScoreTest, StudentTest, difference_test, largest
 from abovechance.core.errors import InputError
 from abovechance.core.estimates import clustered_mean
@@ -294,6 +296,22 @@ def test_one_difference_of_a_large_share_of_clusters_has_nested_intervals():
     lows = [compare(first, second, clusters, level, 0.9).difference.low for level in (0.5, 0.8, 0.9, 0.95)]
     assert lows == sorted(lows, reverse=True)
     assert 0 < lows[-1] < 0.1
+
+
+def test_an_end_just_above_0_is_named_in_the_sentence():
+    scores = np.array([[[np.arange(12) < 10]], [[np.zeros(12)]]], dtype=float)
+    names = [str(number) for number in range(12)]
+    responses = Responses("t", 0, ["A", "B"], ["p"], names, scores[:, 0], [*scores], np.arange(12) // 2, [])
+    ((task,), _) = compare_models([responses])
+    assert task.sentence.startswith(
+        "A is better by 83.3 percentage points (95% confidence interval just above 0 to 100.0, p = 4.1e-03)."
+    )
+
+
+def test_models_with_very_small_scores_are_in_groups_of_their_own():
+    scores = np.random.default_rng(0).normal(size=(3, 200)) + np.array([[0.0], [1.0], [2.0]])
+    for unit in (1.0, 1e-13):
+        assert ranks(paired(unit * scores), [*"abc"])["groups"].tolist() == [*"abc"]
 
 
 def test_the_mean_over_tasks_with_clusters_has_a_p_value_below_those_of_its_tasks():

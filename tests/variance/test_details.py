@@ -538,6 +538,7 @@ def test_effective_examples_are_pooled_over_checkpoints(effective, independent):
     perfect = pd.DataFrame({"effective_examples": [20.0], "value": 1.0, "error": 0.0}, index=[0])
     assert _independent(pd.concat([rows, perfect]), 200) == independent
     assert _independent(perfect, 200) == 20
+    assert _independent(pd.concat([rows, perfect.assign(value=nan)]), 200) == independent
 
 
 def test_without_effective_examples_standard_errors_count():

@@ -32,7 +32,9 @@ ENOUGH = 20  # examples that all prompts have, for components of variance
 LIKE_THESE = "for prompts and examples like these"
 INFERENCE = {
     "difference": Column.number("score of the first or better model minus score of the other model"),
-    "low": Column.number("lower end of the confidence interval of the difference"),
+    "low": Column.number(
+        "lower end of the confidence interval of the difference; 1e-9 means that it is just above 0"
+    ),
     "high": Column.number("upper end of this interval"),
     "p": Column.number("p-value of the difference, from the same test as the interval"),
 }

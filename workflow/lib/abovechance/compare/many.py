@@ -25,7 +25,10 @@ PAIRS = {
     "second": Column.text("the worse model, or the second model of a tie"),
     "difference": Column.number("mean score of the first model minus mean score of the second model"),
     "error": Column.number("standard error of the difference"),
-    "low": Column.number("lower end of the confidence interval, simultaneous for all pairs of a task"),
+    "low": Column.number(
+        "lower end of the confidence interval, simultaneous for all pairs of a task; 1e-9 means that it is "
+        "just above 0"
+    ),
     "high": Column.number("upper end of the interval"),
     "p": Column.number("p-value of the difference"),
     "holm": Column.number("p-value adjusted for all pairs of all tasks (Holm)"),
@@ -182,7 +185,8 @@ def differ(pairs: pd.DataFrame, confidence: float = CONFIDENCE) -> Bools:
     If there is one pair, or if nothing varies, the test decides, otherwise the simultaneous interval.
     """
     by_test = pairs["low"].isna() | (len(pairs) == 1)
-    result: Bools = np.where(by_test, pairs["holm"] <= 1 - confidence, pairs["low"] > 1e-12)
+    rounding = 1e-12 * np.minimum(pairs["difference"].abs(), 1)  # scores may be small, such as likelihoods
+    result: Bools = np.where(by_test, pairs["holm"] <= 1 - confidence, pairs["low"] > rounding)
     return result
 
 

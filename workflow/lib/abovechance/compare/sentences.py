@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from abovechance.compare.responses import Responses
-from abovechance.compare.two_models import Comparison
+from abovechance.compare.two_models import BESIDE_ZERO, Comparison
 from abovechance.core.arrays import differences
 from abovechance.core.estimates import ALPHA, Estimate
 from abovechance.core.p_values import equals
@@ -67,9 +67,9 @@ def about_first(about: str) -> str:
 
 def _better(models: list[str], difference: Estimate) -> str:
     """Return which of two models is better, the first one being ahead."""
-    low, high = 100 * difference.low, 100 * difference.high
-    level = percent(difference.confidence)
-    interval = f"{level} confidence interval {low:.1f} to {high:.1f}, " if np.isfinite(low) else ""
+    low = "just above 0" if 0 < difference.low <= BESIDE_ZERO else f"{100 * difference.low:.1f}"
+    ends = f"{percent(difference.confidence)} confidence interval {low} to {100 * difference.high:.1f}, "
+    interval = ends if np.isfinite(difference.low) else ""
     p_value = f"p {equals(difference.p)}" if np.isfinite(difference.p) else "p-value unknown"
     ahead, evidence = points(difference.value), f"({interval}{p_value})"
     if is_tie(difference):

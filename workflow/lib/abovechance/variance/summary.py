@@ -231,7 +231,7 @@ def _independent(rows: pd.DataFrame, examples: int) -> int:
     """
     value, error = rows["value"].to_numpy(dtype=float), rows["error"].to_numpy(dtype=float)
     effective = rows.get("effective_examples", pd.Series(np.nan, rows.index)).to_numpy(dtype=float)
-    if (stated := np.isfinite(effective)).any():
+    if (stated := np.isfinite(effective) & np.isfinite(value)).any():
         # an accuracy of 0 or 1 does not vary, so it does not show how alike answers are
         weight = (value * (1 - value))[stated]
         inflation = np.average(examples / effective[stated], weights=weight if weight.any() else None)
