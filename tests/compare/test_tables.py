@@ -473,6 +473,18 @@ def test_components_of_the_series_of_a_study():
     of_task = table[(table["model"] == "a") & (table["task"] == "u")]
     assert of_task["variance"].tolist() == pytest.approx(expected["variance"].tolist())
     assert [*arrange(rows.rename(columns={"correct": "score"}))]
+    clusters = {"u": pd.Series(np.arange(20) // 4, index=[str(example) for example in range(20)])}
+    clustered = of_seeds(rows, trainings, clusters)
+    of_task = clustered[(clustered["model"] == "a") & (clustered["task"] == "u")]
+    expected = variance_components(cube.reshape(2, 5, 4).mean(axis=2), ["seeds", "clusters"])
+    assert of_task["source"].tolist() == ["seeds", "clusters", "seeds x clusters"]
+    assert of_task["variance"].tolist() == pytest.approx(expected["variance"].tolist())
+    without = table["task"] == "t"
+    assert (
+        clustered[clustered["task"] == "t"]
+        .reset_index(drop=True)
+        .equals(table[without].reset_index(drop=True))
+    )
 
 
 @pytest.mark.parametrize(("better", "worse"), [(10, 3), (9, 2), (3, 10), (5, 0), (6, 0)])

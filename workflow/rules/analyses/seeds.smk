@@ -3,7 +3,7 @@
 needs: seeds
 after: formulations
 question: How much do scores vary over seeds and during training?
-in:  predictions/ of series
+in:  predictions/ of series, and tasks/
 out: a table
 """
 
@@ -17,7 +17,8 @@ SEEDS = [
         "wrong) at the last checkpoint: the shares of seeds, prompts, examples and "
         "their interactions. The interaction of all factors, in the last row, "
         "includes the noise. 'deviation' is the standard deviation that each "
-        "component contributes to the mean of all answers.",
+        "component contributes to the mean of all answers. If examples form "
+        "clusters, the components are of means over each cluster.",
     ),
 ]
 TABLES += SEEDS
@@ -29,6 +30,7 @@ rule seeds:
         predictions=expand(
             PREDICTIONS, model_file=dict.fromkeys(map(file_of, TRAININGS))
         ),
+        tasks=TASK_TABLES,
     output:
         reported_tables(SEEDS, "Variance", "../../report/seeds.rst"),
     log:
@@ -37,6 +39,7 @@ rule seeds:
         "../../../envs/analysis.yaml"
     params:
         trainings=TRAININGS,
+        tasks=TASKS if TASK_TABLES else [],
         code=code_of("seeds.py"),
     script:
         "../../scripts/seeds.py"

@@ -200,8 +200,12 @@ def as_trainings(table: pd.DataFrame, compared: Mapping[str, tuple[str, int]]) -
     )
 
 
-def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]) -> pd.DataFrame:
-    """Return the variance components of single answers of models with several seeds.
+def of_seeds(
+    predictions: pd.DataFrame,
+    trainings: Mapping[str, tuple[str, int]],
+    clusters: Mapping[str, pd.Series[int]] | None = None,
+) -> pd.DataFrame:
+    """Return the variance components of single answers, or of clusters, of models with several seeds.
 
     Parameters
     ----------
@@ -209,6 +213,8 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
         The table ``predictions`` of models that are trainings.
     trainings
         {model: (its name, its seed)}.
+    clusters
+        {task: by example, the same number for examples that belong together}.
 
     Returns
     -------
@@ -220,6 +226,6 @@ def of_seeds(predictions: pd.DataFrame, trainings: Mapping[str, tuple[str, int]]
     parts = [
         seed_components(responses).assign(task=responses.task, shots=responses.shots)
         for _, rows_of_model in as_trainings(rows, trainings).groupby("model", sort=False)
-        for responses in arrange(rows_of_model, least=1, left_out=[])
+        for responses in arrange(rows_of_model, clusters, least=1, left_out=[])
     ]
     return SEEDS.together(parts)
