@@ -12,6 +12,7 @@ from scipy import stats
 from abovechance.best import expected_best, judge_reported
 from abovechance.best.reported import most_likely, true_scores
 from abovechance.core.errors import InputError
+from tests.bench.best import REPORTED
 from tests.conftest import REPOSITORY
 
 
@@ -99,21 +100,12 @@ def test_the_debiased_score_of_equally_good_candidates_is_near_their_mean() -> N
     assert covered >= 185
 
 
-SEARCHES = {
-    "20 of 50 %": [0.5] * 20,
-    "20 of 60 %, 1 of 10 %": [0.6] * 20 + [0.1],
-    "10 of 70 %, 10 of 40 %": [0.7] * 10 + [0.4] * 10,
-    "15 from 30 % to 70 %": np.linspace(0.3, 0.7, 15),
-    "1 of 80 %, 20 of 50 %": [0.8] + [0.5] * 20,
-}
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "true"),
     [
         pytest.param(*search, marks=pytest.mark.slow if place > 0 else ())
-        for place, search in enumerate(SEARCHES.items())
+        for place, search in enumerate(REPORTED.items())
     ],
 )
 def test_the_errors_of_corrected_scores_are_those_of_the_docs(name, true) -> None:
@@ -127,7 +119,8 @@ def test_the_errors_of_corrected_scores_are_those_of_the_docs(name, true) -> Non
     observed, corrected = 100 * np.mean(errors, axis=0)
     page = (REPOSITORY / "docs" / "best.md").read_text()
     (row,) = re.findall(rf"^\| {name} \| (.*) \| (.*) \|$", page, re.MULTILINE)
-    assert [observed, corrected] == pytest.approx([float(number) for number in row], abs=0.06)
+    # the standard error of 100 searches is 0.4
+    assert [observed, corrected] == pytest.approx([float(number) for number in row], abs=1.5)
     assert covered >= 94
 
 
