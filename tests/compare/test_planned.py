@@ -334,6 +334,35 @@ def test_the_mean_over_tasks_with_clusters_has_a_p_value_below_those_of_its_task
     assert rejections >= 35
 
 
+@pytest.mark.parametrize("moved", range(3))
+def test_scores_and_clusters_with_labels_in_another_order_are_refused(moved):
+    values = [pd.Series(row, [*"abcd"]) for row in ([1.0, 0, 1, 1], [0.0, 0, 1, 0], [0, 0, 1, 1])]
+    assert compare(*values).clusters == 2
+    values[moved] = values[moved][::-1]
+    with pytest.raises(InputError, match="at different positions"):
+        compare(*values)
+    values[(moved + 1) % 3] = values[(moved + 1) % 3].to_numpy()  # the two others have labels
+    with pytest.raises(InputError, match="at different positions"):
+        compare(*values)
+
+
+def test_levels_of_a_comparison_are_between_0_and_1():
+    for name in ("confidence", "power"):
+        for value in (0.0, 1.0, 1.5):
+            with pytest.raises(InputError, match=f"^{name} is {value}; expected"):
+                compare([1, 0, 1], [0, 0, 1], **{name: value})
+
+
+def test_differences_of_shares_are_at_most_1_and_others_may_be_larger():
+    shares, larger = compare([0.9, 0.1, 0.5], [0.1, 0.9, 0.4]), compare([2.9, 0.1, 0.5], [0.1, 0.9, 0.4])
+    assert (shares.difference.low, shares.difference.high) == (-1, 1)
+    assert np.isnan(shares.detectable)
+    assert larger.difference.high > 1
+    assert larger.detectable > 1
+    reversed_difference = compare([0.1, 0.9, 0.4], [2.9, 0.1, 0.5]).difference
+    assert reversed_difference.low == pytest.approx(-larger.difference.high)
+
+
 def test_the_largest_score():
     assert largest([-3.0, 2.0]) == 3.0
     assert largest([0.0, 0.0]) == 1.0

@@ -3,6 +3,7 @@
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
@@ -370,3 +371,29 @@ def test_effective_examples_give_the_variance_of_the_working_model():
     np.fill_diagonal(model, 1.0)
     names = np.array(list("defgh"))[GROUPS]
     assert 1 / effective_examples(VALUES, names) == pytest.approx(model.sum() / 144)
+
+
+def test_arguments_of_the_bootstrap_that_are_refused():
+    values = pd.Series(VALUES, [*"abcdefghijkl"])
+    clusters = pd.Series(GROUPS, values.index)
+    low, high = bootstrap_interval(values, clusters)
+    assert low < VALUES.mean() < high
+    for arguments in ((values, clusters[::-1]), (values[::-1], clusters)):
+        with pytest.raises(InputError, match="at different positions"):
+            bootstrap_interval(*arguments)
+    with pytest.raises(InputError) as error:
+        bootstrap_interval(VALUES, method="foo")
+    assert str(error.value) == "method is 'foo'; expected one of basic, percentile, bca"
+    with pytest.raises(InputError) as error:
+        bootstrap_interval([1.0, nan, 2.0])
+    assert str(error.value) == "a value is missing or infinite; expected numbers"
+    for confidence in (0.0, 1.0, 1.5):
+        with pytest.raises(InputError, match=f"^confidence is {confidence}; expected"):
+            bootstrap_interval(VALUES, confidence=confidence)
+        with pytest.raises(InputError, match=f"^confidence is {confidence}; expected"):
+            Spread((1.0,), (5.0,)).estimate(0.5, confidence)
+
+
+def test_the_estimate_of_a_spread_is_students():
+    estimate = Spread((0.04,), (5.0,)).estimate(0.5, 0.9)
+    assert (estimate.low, estimate.high) == pytest.approx(stats.t(5, 0.5, 0.2).interval(0.9))
