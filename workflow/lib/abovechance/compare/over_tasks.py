@@ -75,9 +75,15 @@ def together(tasks: Sequence[Sample]) -> Sample:
 
 
 def _of_mean(few: Floats, are_shared: bool) -> tuple[float, float]:
-    """Return the variances below and above a mean over tasks, from (tasks, 2) distances of each.
+    """Return the variances that few differences add below and above a mean over tasks.
 
-    Of tasks together, it is as many differences as of one, unless the same examples have them.
+    The largest distance of a task counts. If tasks share examples, these have the same few differences on all
+    of them, so the distances are added.
+
+    Parameters
+    ----------
+    few
+        (tasks, 2) how far each task's interval reaches beyond Student's, below and above.
     """
     below, above = ((few.sum(axis=0) if are_shared else few.max(axis=0)) / len(few)) ** 2
     return float(below), float(above)

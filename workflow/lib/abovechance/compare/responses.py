@@ -66,7 +66,7 @@ class Responses:
 
     @property
     def has_clusters(self) -> bool:
-        """Whether a cluster has several examples."""
+        """Whether there are clusters of more than one example."""
         return len(np.unique(self.clusters)) < len(self.clusters)
 
     @property

@@ -154,9 +154,10 @@ def _opened(path: str | Path, of_users: bool = False) -> Iterator[pq.ParquetFile
         ):
             raise ValueError("its numbers of rows contradict each other")
         stored = metadata.get(CHECKSUM.encode())
-        is_of_others = of_users or metadata.keys() >= {b"pandas", b"ARROW:schema"}
-        has_lost = b"made_from" in metadata or not is_of_others
-        if has_lost if stored is None else b"ARROW:schema" not in metadata:
+        has_schema = b"ARROW:schema" in metadata
+        is_of_others = of_users or (has_schema and b"pandas" in metadata)
+        is_complete = has_schema if stored is not None else is_of_others and b"made_from" not in metadata
+        if not is_complete:
             raise ValueError("it has lost its checksum")
         if stored is not None:
             size = path.stat().st_size - file.metadata.serialized_size - 8
